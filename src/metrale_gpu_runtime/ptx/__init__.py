@@ -1,0 +1,1 @@
+"""PTX text -> declarations and instructions. Nothing here executes anything."""
