@@ -69,7 +69,7 @@ class Symbol:
 class Address:
     """`[base + offset]`; the base is a register, a symbol's name, or an immediate address."""
 
-    base: Union[Register, Symbol, Immediate]
+    base: Register | Symbol | Immediate
     offset: int = 0
 
 
@@ -77,7 +77,7 @@ class Address:
 class Vector:
     """`{a, b, …}`; `_` stands as a Sink."""
 
-    elements: tuple["Operand", ...]
+    elements: tuple[Operand, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,27 +89,25 @@ class Sink:
 class Negated:
     """`!%p`: the negated value of a predicate register (or `-x` of an operand where the ISA allows it)."""
 
-    operand: "Operand"
+    operand: Operand
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
     """`%r1|%p1`: a destination and its predicate (`shfl`, `setp`, `match.all`)."""
 
-    first: "Operand"
-    second: "Operand"
+    first: Operand
+    second: Operand
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentList:
     """`(a, b)`: the return or argument list of a `call`."""
 
-    elements: tuple["Operand", ...]
+    elements: tuple[Operand, ...]
 
 
-Operand = Union[
-    Register, SpecialRegister, Immediate, Symbol, Address, Vector, Sink, Negated, Pair, ArgumentList
-]
+Operand = Union[Register, SpecialRegister, Immediate, Symbol, Address, Vector, Sink, Negated, Pair, ArgumentList]
 
 
 # ---------------------------------------------------------------- statements
@@ -266,7 +264,7 @@ class Section:
     """
 
     name: str
-    items: tuple[tuple[int, Union[int, tuple[str, int]]], ...]
+    items: tuple[tuple[int, int | tuple[str, int]], ...]
     labels: dict[str, int]
 
 

@@ -1,0 +1,53 @@
+"""What a device can do and its limits; device profiles for the mock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """One device, as its backend describes it. Asked, never assumed.
+
+    Sizes in bytes; a limit of None means that the backend has none. `code_formats` are the forms of code that the
+    driver itself takes, best first ("ptx", "cubin", "fatbin", "hsaco", "metallib", "msl", "opencl-c", "spirv",
+    "wgsl", "any"); `source_languages` those that the engine can compile for it ("cuda-c").
+    `cuda_architecture` is what CUDA C is compiled for ("compute_80"), None where that makes no sense.
+    """
+
+    backend: str
+    device: str
+    code_formats: tuple[str, ...]
+    source_languages: tuple[str, ...] = ()
+    cuda_architecture: str | None = None
+    # launch limits
+    max_grid: tuple[int, int, int] = (2**31 - 1, 65535, 65535)
+    max_block: tuple[int, int, int] = (1024, 1024, 64)
+    max_threads_per_block: int = 1024
+    max_threads_per_launch: int | None = None
+    max_static_and_dynamic_shared_mem: int = 48 * 1024
+    shared_mem_granularity: int = 1
+    max_parameter_nbytes: int | None = 4096
+    max_arguments: int | None = None
+    max_buffer_arguments: int | None = None
+    max_inline_argument_nbytes: int | None = None
+    max_allocation_nbytes: int | None = None
+    buffer_offset_alignment: int = 1
+    warp_size: int = 32
+    multiprocessor_count: int = 1
+    # what it can do
+    raw_addresses: bool = True
+    untracked_pointers: bool = False
+    host_arrays_are_device_arrays: bool = False
+    asynchronous: bool = True
+    graphs: bool = False
+    cooperative: bool = False
+    clusters: bool = False
+    local_arguments: bool = False
+    tensor_maps: bool = True
+    managed_memory: bool = True
+    pinned_memory: bool = True
+    event_timing: bool = True
+    memory_check: bool = False
+    unsupported_scalars: frozenset[str] = frozenset()
+    unified_memory: bool = False

@@ -1,0 +1,312 @@
+"""The contract: the small set of calls a backend must answer, each saying what it may assume.
+
+The engine has checked everything that can be foreseen when it calls in here: arguments against the signature,
+geometry against limits, pointers against the ledger, handles against their owner, closed things. A driver checks
+nothing twice; it reports only what nobody could foresee, and never pretends: what it cannot do raises NotSupported.
+
+Calls may come from any thread; those that name a stream come one at a time per stream. A driver makes whatever
+context it needs current by itself and restores what was there. Work on one stream happens in order. All stream
+work may be asynchronous; where the driver finds that earlier asynchronous work failed, the call that found it
+raises DriverFault.
+"""
+
+from __future__ import annotations
+
+import enum
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from .capabilities import Capabilities
+from .errors import NotSupported
+from .geometry import Geometry
+from .handles import DEFAULT_STREAM, EventHandle, KernelHandle, ModuleHandle, StreamHandle
+
+
+class MemoryKind(enum.Enum):
+    """Where an allocation lives."""
+
+    DEVICE = "device"
+    MANAGED = "managed"
+    PINNED = "pinned"
+
+
+class ArgumentKind(enum.Enum):
+    """How an argument reaches the kernel."""
+
+    POINTER = "pointer"
+    VALUE = "value"
+    LOCAL = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentLayout:
+    """Where each argument lies in a launch's image, in the kernel's order.
+
+    The image is the parameter block as C lays it out: each argument at its natural (or declared) alignment, the
+    end not padded. A pointer is its 8-byte little-endian address. A LOCAL argument has no bytes in the image; its
+    size in `sizes` is the local memory asked for.
+    """
+
+    kinds: tuple[ArgumentKind, ...]
+    offsets: tuple[int, ...]
+    sizes: tuple[int, ...]
+    alignments: tuple[int, ...]
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class CodeImage:
+    """Code to be loaded: `format` is one of the driver's Capabilities.code_formats.
+
+    `data` is the code (text encoded in UTF-8, without a terminating zero); `name` is for messages; `options` are
+    the caller's, as far as the format knows any.
+    """
+
+    name: str
+    format: str
+    data: bytes
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionAttributes:
+    """What the driver knows of a loaded kernel; None where it does not.
+
+    `parameters` are (offset, nbytes) pairs where the driver has them (CUDA 12.4 on).
+    """
+
+    max_threads_per_block: int | None = None
+    static_shared_mem: int | None = None
+    local_mem: int | None = None
+    registers: int | None = None
+    required_block: tuple[int, int, int] | None = None
+    max_block: tuple[int, int, int] | None = None
+    parameters: tuple[tuple[int, int], ...] | None = None
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+
+class LaunchTarget(ABC):
+    """A kernel made ready to be launched with one argument layout. Safe to use from several threads at once."""
+
+    @abstractmethod
+    def submit(self, image: bytes | bytearray, geometry: Geometry, stream: StreamHandle, ordinal: int) -> None:
+        """Queue one launch. The image is read before this returns. The grid is not empty.
+
+        `ordinal` is the engine's number of the launch: a DriverFault found later names it where it can. Raises
+        DriverError when the driver refuses, DriverFault when it finds an earlier fault (this launch is then not
+        queued).
+        """
+
+
+class Driver(ABC):
+    """One open device, as the engine sees it."""
+
+    name: str
+    """The backend's name: "cpu", "mock", "cuda"."""
+
+    capabilities: Capabilities
+
+    # ------------------------------------------------ memory
+
+    @abstractmethod
+    def alloc(self, nbytes: int, kind: MemoryKind = MemoryKind.DEVICE) -> int:
+        """Reserve `nbytes` (at least 1), aligned to 256, and return its address, never 0.
+
+        Contents are undefined. PINNED memory's address is a host address. Raises OutOfDeviceMemory.
+        """
+
+    @abstractmethod
+    def free(self, address: int, kind: MemoryKind = MemoryKind.DEVICE) -> None:
+        """Give back an allocation that no queued work uses any more. Never raises for a lost context."""
+
+    @abstractmethod
+    def memory_figures(self) -> tuple[int, int]:
+        """(free, total) bytes of the device."""
+
+    def map_host(self, address: int, nbytes: int) -> int:
+        """The device address of pinned host memory made by `alloc(PINNED)`."""
+        raise NotSupported(
+            f"{self.name}: pinned host memory has no device address",
+            backend=self.name,
+            feature="host_ptr_to_device",
+        )
+
+    def lend_host(self, address: int, nbytes: int, writable: bool) -> None:
+        """Let kernels use this host memory in place until `return_host`; nested lending counts.
+
+        Only called where Capabilities.host_arrays_are_device_arrays.
+        """
+        raise NotSupported(
+            f"{self.name}: kernels cannot use host memory in place", backend=self.name, feature="host arrays"
+        )
+
+    def return_host(self, address: int, nbytes: int) -> None:
+        """End one `lend_host` of this address and length."""
+        raise NotSupported(
+            f"{self.name}: kernels cannot use host memory in place", backend=self.name, feature="host arrays"
+        )
+
+    # ------------------------------------------------ copies and fills: queued on the stream, bounds checked
+
+    @abstractmethod
+    def copy_h2d(self, dst: int, src: memoryview, stream: StreamHandle) -> None:
+        """Queue host -> device. `src` is contiguous bytes and is kept alive and unchanged by the caller until done."""
+
+    @abstractmethod
+    def copy_d2h(self, dst: memoryview, src: int, stream: StreamHandle) -> None:
+        """Queue device -> host. `dst` is writable contiguous bytes, kept alive by the caller until done."""
+
+    @abstractmethod
+    def copy_d2d(self, dst: int, src: int, nbytes: int, stream: StreamHandle) -> None:
+        """Queue device -> device on this device. The ranges do not overlap."""
+
+    def copy_d2d_2d(
+        self,
+        dst: int,
+        dst_pitch: int,
+        src: int,
+        src_pitch: int,
+        width: int,
+        height: int,
+        stream: StreamHandle,
+    ) -> None:
+        """Queue `height` rows of `width` bytes. A device with a pitched copy of its own overrides the row loop."""
+        for row in range(height):
+            self.copy_d2d(dst + row * dst_pitch, src + row * src_pitch, width, stream)
+
+    @abstractmethod
+    def memset(self, dst: int, value: int, width: int, count: int, stream: StreamHandle) -> None:
+        """Queue filling `count` elements of `width` bytes (1, 2 or 4) with `value` (unsigned, fits the width)."""
+
+    # ------------------------------------------------ streams and events
+
+    @abstractmethod
+    def create_stream(self, priority: int = 0) -> StreamHandle:
+        """A new non-blocking stream. Handle 0 is the default stream and always there."""
+
+    @abstractmethod
+    def destroy_stream(self, stream: StreamHandle) -> None:
+        """Destroy a stream that has no queued work left."""
+
+    @abstractmethod
+    def synchronize(self, stream: StreamHandle) -> None:
+        """Wait until the stream's queued work is done. Raises DriverFault when it, or older work, failed."""
+
+    @abstractmethod
+    def query_stream(self, stream: StreamHandle) -> bool:
+        """True when nothing is queued or running. Raises DriverFault. Polling lets queued work make progress."""
+
+    @abstractmethod
+    def create_event(self, timing: bool = True) -> EventHandle: ...
+
+    @abstractmethod
+    def destroy_event(self, event: EventHandle) -> None: ...
+
+    @abstractmethod
+    def record_event(self, event: EventHandle, stream: StreamHandle) -> None:
+        """Queue the event at the stream's end; a former recording of it is forgotten."""
+
+    @abstractmethod
+    def wait_event(self, stream: StreamHandle, event: EventHandle) -> None:
+        """Make later work of the stream wait for the event's last recording (it has one)."""
+
+    @abstractmethod
+    def synchronize_event(self, event: EventHandle) -> None:
+        """Wait for the event's last recording. Raises DriverFault."""
+
+    @abstractmethod
+    def query_event(self, event: EventHandle) -> bool:
+        """True when the last recording has been reached. Raises DriverFault."""
+
+    @abstractmethod
+    def elapsed_ms(self, start: EventHandle, end: EventHandle) -> float:
+        """Milliseconds between two events, both reached and both with timing."""
+
+    # ------------------------------------------------ code
+
+    @abstractmethod
+    def load_module(self, image: CodeImage) -> ModuleHandle:
+        """Load code. Raises ModuleLoadError or one of its kinds; nothing stays loaded then."""
+
+    @abstractmethod
+    def unload_module(self, module: ModuleHandle) -> None:
+        """Unload code that no queued work uses any more."""
+
+    @abstractmethod
+    def function_names(self, module: ModuleHandle) -> tuple[str, ...] | None:
+        """The kernels of the module, or None where the driver cannot list them."""
+
+    @abstractmethod
+    def function(self, module: ModuleHandle, name: str) -> KernelHandle:
+        """The handle of a kernel: the same for the same (module, name). Raises KernelNotFound (bare: the engine adds
+        near matches) or UnsupportedInstruction."""
+
+    @abstractmethod
+    def function_attributes(self, kernel: KernelHandle) -> FunctionAttributes: ...
+
+    def max_active_blocks(self, kernel: KernelHandle, block_threads: int, shared_mem: int) -> int:
+        """How many blocks of this kernel fit on one multiprocessor."""
+        raise NotSupported(f"{self.name}: occupancy is not known here", backend=self.name, feature="occupancy")
+
+    @abstractmethod
+    def global_symbol(self, module: ModuleHandle, name: str) -> tuple[int, int]:
+        """(address, nbytes) of a module's variable. Raises KernelNotFound."""
+
+    @abstractmethod
+    def prepare_launch(self, kernel: KernelHandle, layout: ArgumentLayout) -> LaunchTarget:
+        """Make a kernel ready for launches with this layout; may be slow, is kept by the engine."""
+
+    # ------------------------------------------------ the end
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give everything back. Called once, after all streams were synchronised or the context was lost.
+        Never raises, never hangs."""
+
+
+@dataclass(frozen=True, slots=True)
+class DriverOptions:
+    """What `open_backend` passes on to a driver when it opens it."""
+
+    check: str | None = None
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceListing:
+    """One device of a backend as `available_backends()` shows it."""
+
+    backend: str
+    index: int
+    name: str
+    details: Mapping[str, object] = field(default_factory=dict)
+
+
+class DriverFactory(ABC):
+    """How discovery knows a backend: it can list devices and open one. Importing a factory imports no vendor library."""
+
+    name: str
+
+    @abstractmethod
+    def devices(self) -> Sequence[DeviceListing]:
+        """The devices here. Raises BackendUnavailable with the reason when there are none."""
+
+    @abstractmethod
+    def open(self, index: int, options: DriverOptions) -> Driver:
+        """Open one device. Raises BackendUnavailable."""
+
+
+__all__ = [
+    "DEFAULT_STREAM",
+    "ArgumentKind",
+    "ArgumentLayout",
+    "CodeImage",
+    "DeviceListing",
+    "Driver",
+    "DriverFactory",
+    "DriverOptions",
+    "FunctionAttributes",
+    "LaunchTarget",
+    "MemoryKind",
+]

@@ -1,0 +1,116 @@
+/* What translated kernels and the scheduler share. abi.py mirrors this file; a test compares the two.
+ *
+ * A kernel is translated to one function, kernel_thread, that runs one thread until it ends or must wait. To wait it
+ * stores its live registers in its frame, writes into Thread what it waits for, sets `resume` to the number of the
+ * point at which it goes on, and returns a code. The scheduler calls it again when the wait is over; on entry it
+ * switches on `resume` (0: from the start) and loads its live registers back. A kernel that can never wait
+ * (KERNEL_SUSPENDS is 0) touches Thread only for its frame, so that the loop over threads can be optimised as one.
+ */
+#ifndef METRALE_CPU_ABI_H
+#define METRALE_CPU_ABI_H
+
+#include <stdint.h>
+
+/* What kernel_thread returns. */
+enum { THREAD_EXITED = 0, THREAD_AT_BARRIER = 1, THREAD_AT_WARP_OP = 2, THREAD_YIELDED = 3, THREAD_FAULTED = 4 };
+
+/* Thread.op while THREAD_AT_BARRIER. ARRIVE never waits: the translator calls barrier_arrive instead of returning. */
+enum { BARRIER_SYNC = 0, BARRIER_RED_AND = 1, BARRIER_RED_OR = 2, BARRIER_RED_POPC = 3 };
+
+/* Thread.op while THREAD_AT_WARP_OP. */
+enum {
+    WARP_SYNC = 0,
+    WARP_SHFL_UP, WARP_SHFL_DOWN, WARP_SHFL_BFLY, WARP_SHFL_IDX,   /* value a, lane/delta b, clamp c */
+    WARP_VOTE_ALL, WARP_VOTE_ANY, WARP_VOTE_UNI, WARP_VOTE_BALLOT, /* predicate a (0/1) */
+    WARP_MATCH_ANY, WARP_MATCH_ALL,                                /* value in wide (32-bit ones zero-extended) */
+    WARP_REDUX_ADD, WARP_REDUX_MIN_U32, WARP_REDUX_MAX_U32, WARP_REDUX_MIN_S32, WARP_REDUX_MAX_S32,
+    WARP_REDUX_AND, WARP_REDUX_OR, WARP_REDUX_XOR,                 /* value a */
+    WARP_ACTIVEMASK,                                               /* the set of lanes that meet here; mask ignored */
+    WARP_ELECT
+};
+/* Thread.mask of a warp operation without .sync (old PTX): the lanes that meet. */
+#define MASK_CONVERGED 0u
+
+/* Fault.kind; abi.py names them. */
+enum {
+    FAULT_NONE = 0, FAULT_OUT_OF_BOUNDS, FAULT_MISALIGNED, FAULT_SHARED_BOUNDS, FAULT_LOCAL_BOUNDS, FAULT_NULL,
+    FAULT_TRAP, FAULT_ASSERT, FAULT_DEADLOCK, FAULT_DIVERGENT_WARP_OP, FAULT_READ_ONLY, FAULT_PARAM_BOUNDS
+};
+enum { ACCESS_NONE = 0, ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC };
+
+/* Live memory, sorted by base, not overlapping. flags: bit 0 = writable. */
+typedef struct Range { uint64_t base, end, flags; } Range;
+
+typedef struct Fault {
+    uint32_t claimed;      /* set atomically by the first fault; only that one is kept */
+    uint32_t kind, access, site;
+    uint32_t block[3], thread[3];
+    uint64_t address, nbytes;
+    uint32_t detail[4];    /* deadlock: threads waiting, threads expected, barrier id, threads exited */
+} Fault;
+
+/* One launch, shared by the workers that run it. Only the counters and the fault change while it runs. */
+typedef struct Launch {
+    const uint8_t *params;          /* the parameter block, 128-byte aligned copy */
+    uint32_t grid[3], block[3];
+    uint32_t threads_per_block;
+    uint32_t dynamic_shared_nbytes;
+    uint32_t shared_nbytes;         /* static + dynamic: the bytes of a block's arena that may be used */
+    uint32_t frame_nbytes;          /* per thread: spilled registers, then local memory; a multiple of 64 */
+    uint64_t block_count;
+    uint64_t next_block;            /* atomic: the next block nobody has taken */
+    uint32_t stop;                  /* atomic: not 0 once a fault was found: nobody takes another block */
+    uint32_t chunk;                 /* blocks taken at once */
+    const Range *ranges;            /* for check="memory" */
+    uint64_t range_count;
+    uint64_t ordinal;
+    Fault fault;
+} Launch;
+
+typedef struct Thread {
+    uint32_t resume;
+    uint32_t state;                 /* the scheduler's: the last code, or runnable */
+    uint32_t tid[3];
+    uint32_t linear;                /* x fastest; lane is linear % 32, warp linear / 32 */
+    uint32_t op;
+    uint32_t barrier_id;
+    uint32_t barrier_count;         /* threads to meet; 0: all that have not exited */
+    uint32_t mask;
+    uint32_t site;
+    uint32_t a, b, c;
+    uint64_t wide;
+    uint32_t result;                /* of the warp operation or the reducing barrier */
+    uint32_t result_predicate;
+    uint8_t *frame;                 /* launch->frame_nbytes bytes, 64-byte aligned */
+} Thread;
+
+typedef struct Block {
+    Launch *launch;
+    uint32_t ctaid[3];
+    uint32_t live;                  /* threads that have not exited */
+    uint64_t linear;
+    uint8_t *shared;                /* the block's arena, 1,024-byte aligned; shared addresses are offsets into it */
+    Thread *threads;
+    uint32_t arrived[16];           /* per barrier id: threads that arrived without waiting (bar.arrive) */
+} Block;
+
+/* Translated code provides: */
+int32_t kernel_thread(Launch *launch, Block *block, Thread *thread, uint32_t tid_x, uint32_t tid_y, uint32_t tid_z,
+                      uint32_t ctaid_x, uint32_t ctaid_y, uint32_t ctaid_z);
+extern const uint32_t KERNEL_SUSPENDS;   /* 0: kernel_thread only returns THREAD_EXITED or THREAD_FAULTED */
+extern const uint32_t KERNEL_USES_FRAME; /* 0: no spills and no local memory: thread->frame is not touched */
+
+/* The scheduler provides, for translated code: */
+/* Records a fault of this thread (the first of a launch wins) and stops the launch; the caller returns THREAD_FAULTED. */
+void record_fault(Launch *launch, Block *block, uint32_t tid_x, uint32_t tid_y, uint32_t tid_z, uint32_t kind,
+                  uint32_t access, uint32_t site, uint64_t address, uint64_t nbytes);
+/* The live range that holds [address, address + nbytes), or null. */
+const Range *find_range(const Launch *launch, uint64_t address, uint64_t nbytes);
+void barrier_arrive(Block *block, uint32_t barrier_id);
+
+/* The scheduler provides, for the driver: runs blocks until none is left. `threads` has threads_per_block entries,
+ * `frames` threads_per_block * frame_nbytes bytes, `shared` shared_nbytes rounded up to 1,024 (at least 1,024). One
+ * caller per worker, each with its own memory; any number of callers at once. */
+void run_worker(Launch *launch, Thread *threads, uint8_t *frames, uint8_t *shared);
+
+#endif

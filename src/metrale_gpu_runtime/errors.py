@@ -1,0 +1,320 @@
+"""The exception family: one root, chosen by whose fault it is, every fact an attribute as well as a word.
+
+A stranger's bases are kept, so `except ValueError`, `except MemoryError` and the like work on the errors that are
+of that kind. Each message names who asked, what was asked, what is allowed and the next step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+
+class GpuError(Exception):
+    """The root of everything this package raises on purpose."""
+
+
+class GpuWarning(UserWarning):
+    """Something the caller should know that stopped nothing: no GPU was taken, a cache cannot be written."""
+
+
+class GpuResourceWarning(ResourceWarning):
+    """A finaliser found something it could not give back, or that its owner forgot to close."""
+
+
+# ---------------------------------------------------------------- the caller's: what was asked cannot be
+
+
+class LaunchError(GpuError):
+    """A launch was refused before the driver was called. `kernel` is its function's name."""
+
+    def __init__(self, message: str, *, kernel: str) -> None:
+        self.kernel = kernel
+        super().__init__(message)
+
+
+class ArgumentError(LaunchError):
+    """One argument of a launch is wrong.
+
+    `index` is its position from 0 (None when the list as a whole is wrong), `name` the parameter's name where
+    known, `expected` and `given` what the kernel declares and what it was handed.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kernel: str,
+        index: int | None = None,
+        name: str | None = None,
+        expected: object = None,
+        given: object = None,
+    ) -> None:
+        self.index, self.name, self.expected, self.given = index, name, expected, given
+        super().__init__(message, kernel=kernel)
+
+
+class ArgumentCountError(ArgumentError, TypeError):
+    """Too few or too many arguments, an unknown name, or one given twice."""
+
+
+class ArgumentSizeError(ArgumentError, ValueError):
+    """The bytes of an argument are not as many as the parameter has, or their alignment is too small."""
+
+
+class ArgumentKindError(ArgumentError, TypeError):
+    """A pointer where a value is declared or the reverse; a float for an integer; the wrong signedness."""
+
+
+class ElementTypeError(ArgumentError, TypeError):
+    """A buffer's element type is not the one that the pointer parameter declares."""
+
+
+class ArgumentRangeError(ArgumentError, ValueError, OverflowError):
+    """A number does not fit its type. `expected` is (lowest, highest)."""
+
+
+class LimitExceeded(LaunchError, ValueError):
+    """A launch asks for more than the device or the kernel allows: `what` (with its axis), `asked`, `limit`, `device`."""
+
+    def __init__(
+        self,
+        *,
+        kernel: str,
+        what: str,
+        asked: int,
+        limit: int,
+        device: str,
+        advice: str = "",
+        axis: str | None = None,
+    ) -> None:
+        self.what, self.asked, self.limit, self.device, self.axis = what, asked, limit, device, axis
+        message = f"{kernel}: {what} is {asked}; {device} allows {limit}"
+        super().__init__(f"{message}. {advice}" if advice else message, kernel=kernel)
+
+
+class GeometryError(LaunchError, ValueError):
+    """A grid, block or cluster that no device could run: negative, an empty block, not three extents."""
+
+    def __init__(self, message: str, *, kernel: str = "", axis: str | None = None, asked: object = None) -> None:
+        self.axis, self.asked = axis, asked
+        super().__init__(message, kernel=kernel)
+
+
+class InvalidPointer(GpuError, ValueError):
+    """An address that lies in no live allocation, was freed, or with its length runs past the end of one."""
+
+    def __init__(self, message: str, *, address: int, nbytes: int | None = None) -> None:
+        self.address, self.nbytes = address, nbytes
+        super().__init__(message)
+
+
+class ForeignHandle(GpuError, ValueError):
+    """A pointer, kernel, stream or event of one backend was given to another."""
+
+
+class HandleClosed(GpuError, RuntimeError):
+    """A backend, module, stream, event, graph or buffer was used after it was closed."""
+
+
+class AllocationInUse(GpuError, RuntimeError):
+    """An explicit free of memory that queued work still uses; the message names the launch that does."""
+
+
+class CaptureError(GpuError, RuntimeError):
+    """A call that a stream capture forbids, or a capture that cannot be ended or begun."""
+
+
+class NotSupported(GpuError, NotImplementedError):
+    """This backend cannot do it and says so: `backend`, `feature`."""
+
+    def __init__(self, message: str, *, backend: str = "", feature: str = "") -> None:
+        self.backend, self.feature = backend, feature
+        super().__init__(message)
+
+
+class ModuleLoadError(GpuError, ValueError):
+    """Code was refused by the reader, the compiler or the driver. `module` is the name it was to be loaded under."""
+
+    def __init__(self, message: str, *, module: str) -> None:
+        self.module = module
+        super().__init__(message)
+
+
+class PtxSyntaxError(ModuleLoadError):
+    """PTX text that is not PTX. `line` and `column` start at 1; `excerpt` is the line's text."""
+
+    def __init__(self, message: str, *, module: str, line: int, column: int, excerpt: str = "") -> None:
+        self.line, self.column, self.excerpt = line, column, excerpt
+        shown = f"\n  {excerpt}\n  {' ' * (column - 1)}^" if excerpt else ""
+        super().__init__(f"{module}:{line}:{column}: {message}{shown}", module=module)
+
+
+class CompileError(ModuleLoadError):
+    """A compiler refused the source. `log` is its whole output, `diagnostics` its lines as (file, line, text)."""
+
+    def __init__(
+        self, message: str, *, module: str, log: str, diagnostics: Sequence[tuple[str, int, str]] = ()
+    ) -> None:
+        self.log, self.diagnostics = log, tuple(diagnostics)
+        super().__init__(message, module=module)
+
+
+class UnsupportedInstruction(NotSupported, ModuleLoadError):
+    """This kernel needs what the backend does not translate: `kernel`, `instruction`, `line` of the PTX."""
+
+    def __init__(
+        self, message: str, *, module: str, kernel: str, instruction: str, line: int, backend: str = "cpu"
+    ) -> None:
+        self.kernel, self.instruction, self.line = kernel, instruction, line
+        self.backend, self.feature, self.module = backend, instruction, module
+        Exception.__init__(self, message)
+
+
+class KernelNotFound(GpuError, LookupError):
+    """No such module, kernel or symbol. `available` is what there is, `close` the names that come near."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        module: str,
+        function: str,
+        available: Sequence[str] = (),
+        close: Sequence[str] = (),
+    ) -> None:
+        self.module, self.function = module, function
+        self.available, self.close = tuple(available), tuple(close)
+        super().__init__(message)
+
+
+# ---------------------------------------------------------------- the machine's and the driver's
+
+
+class BackendUnavailable(GpuError, OSError):
+    """The backend cannot be opened here; the message says what was looked for and what would help."""
+
+    def __init__(self, message: str, *, backend: str) -> None:
+        self.backend = backend
+        super().__init__(message)
+
+
+class OutOfDeviceMemory(GpuError, MemoryError):
+    """The device has no `nbytes` left; `free` and `total` are its figures where it tells them."""
+
+    def __init__(self, message: str, *, nbytes: int, free: int | None = None, total: int | None = None) -> None:
+        self.nbytes, self.free, self.total = nbytes, free, total
+        super().__init__(message)
+
+
+class DriverError(GpuError, RuntimeError):
+    """The driver refused a call. `call` is the entry point, `code` its number, `code_name` the vendor's name for it."""
+
+    def __init__(self, message: str, *, call: str, code: int, code_name: str) -> None:
+        self.call, self.code, self.code_name = call, code, code_name
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that went wrong on the device, as exactly as the backend can tell; None where it cannot.
+
+    `kind` is one of "out-of-bounds", "misaligned", "use-after-free", "trap", "assert", "deadlock", "shared-bounds",
+    "local-bounds", "null-pointer", "driver". `access` is "read", "write" or "atomic". `block` and `thread` are
+    (x, y, z); `address` and `nbytes` are those of the access; `source_file` and `source_line` come from the PTX's
+    `.loc` lines; `allocation` describes the nearest live allocation.
+    """
+
+    kind: str
+    message: str
+    kernel: str | None = None
+    launch: int | None = None
+    block: tuple[int, int, int] | None = None
+    thread: tuple[int, int, int] | None = None
+    access: str | None = None
+    address: int | None = None
+    nbytes: int | None = None
+    ptx_line: int | None = None
+    instruction: str | None = None
+    source_file: str | None = None
+    source_line: int | None = None
+    allocation: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchSummary:
+    """What the ring of recent launches keeps of one: enough to name it in an error."""
+
+    ordinal: int
+    kernel: str
+    module: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_mem: int
+    stream: int
+    arguments: str = ""
+    site: str = ""
+
+    def __str__(self) -> str:
+        text = f"launch {self.ordinal} of {self.kernel} (module {self.module}), grid {self.grid}, block {self.block}"
+        if self.shared_mem:
+            text += f", {self.shared_mem} bytes of shared memory"
+        text += f", stream {self.stream}"
+        if self.arguments:
+            text += f", arguments ({self.arguments})"
+        return f"{text}, made at {self.site}" if self.site else text
+
+
+class KernelFault(GpuError, RuntimeError):
+    """A fault on the device.
+
+    `launch` is the launch it belongs to when that is known (else None and `suspects` lists the launches of that
+    stream since the last good synchronisation); `findings` are the details; `earlier` is True when the fault was
+    already there before the launch at which it was noticed; `dropped` are later launches that did not run.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        findings: Sequence[Finding] = (),
+        launch: LaunchSummary | None = None,
+        suspects: Sequence[LaunchSummary] = (),
+        dropped: Sequence[LaunchSummary] = (),
+        earlier: bool = False,
+        code_name: str = "",
+    ) -> None:
+        self.findings, self.launch, self.suspects = tuple(findings), launch, tuple(suspects)
+        self.dropped, self.earlier, self.code_name = tuple(dropped), earlier, code_name
+        super().__init__(message)
+
+
+class ContextLost(KernelFault):
+    """The device's context is gone since an earlier fault; `cause` is that first error. Open the backend anew."""
+
+    def __init__(self, message: str, *, cause: BaseException, launch: LaunchSummary | None = None) -> None:
+        self.cause = cause
+        super().__init__(message, launch=launch)
+        self.__cause__ = cause
+
+
+# ---------------------------------------------------------------- between a driver and the engine
+
+
+@dataclass(slots=True)
+class DriverFault(Exception):
+    """What a driver raises when it meets a fault of earlier asynchronous work; the engine turns it into KernelFault.
+
+    `launch` is the ordinal the engine gave the faulting launch, where the driver knows it. `context_lost` tells
+    whether the context can still be used.
+    """
+
+    code_name: str
+    message: str
+    findings: tuple[Finding, ...] = ()
+    launch: int | None = None
+    context_lost: bool = False
+    dropped: tuple[int, ...] = field(default=())
+
+    def __str__(self) -> str:
+        return f"{self.code_name}: {self.message}"

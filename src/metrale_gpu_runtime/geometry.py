@@ -1,0 +1,113 @@
+"""Grid, block and cluster as checked values; rounding a problem size up to whole blocks.
+
+The grid always counts blocks. What only a device can refuse (its limits) is not checked here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import SupportsIndex, Union
+
+from .errors import GeometryError
+
+Extent = Union[SupportsIndex, Sequence[SupportsIndex], "Dim3"]
+
+_AXES = "xyz"
+
+
+def _whole(value: object, what: str, axis: str) -> int:
+    if isinstance(value, bool) or type(value).__name__ == "bool_":
+        raise GeometryError(f"{what}.{axis} is {value!r}; a bool is no count", axis=axis, asked=value)
+    index = getattr(type(value), "__index__", None)
+    if index is None:
+        raise GeometryError(
+            f"{what}.{axis} is {value!r} ({type(value).__name__}); it must be a whole number, "
+            "use div_ceil(a, b) to divide",
+            axis=axis,
+            asked=value,
+        )
+    try:
+        return int(index(value))
+    except TypeError as error:
+        # NumPy arrays have __index__ and refuse it unless they hold one integer.
+        raise GeometryError(f"{what}.{axis} is {value!r}; it must be a whole number", axis=axis, asked=value) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Dim3:
+    """Three extents, x fastest. Blocks in a grid, or threads in a block."""
+
+    x: int
+    y: int = 1
+    z: int = 1
+
+    @classmethod
+    def of(cls, extent: Extent, what: str = "grid") -> Dim3:
+        """Read an integer, or one to three integers, as extents; those left out are 1.
+
+        Raises GeometryError for more than three, for none, for bools, floats and negative numbers.
+        """
+        if isinstance(extent, Dim3):
+            return extent
+        if isinstance(extent, (str, bytes)):
+            raise GeometryError(f"{what} is {extent!r}; give one to three integers", asked=extent)
+        values: Sequence[object] = list(extent) if isinstance(extent, Sequence) else [extent]
+        if not 1 <= len(values) <= 3:
+            raise GeometryError(f"{what} has {len(values)} extents; give one to three (x, y, z)", asked=extent)
+        counts = [_whole(value, what, axis) for value, axis in zip(values, _AXES, strict=False)]
+        for count, axis in zip(counts, _AXES, strict=False):
+            if count < 0:
+                raise GeometryError(f"{what}.{axis} is {count}; it cannot be negative", axis=axis, asked=count)
+        return cls(*counts)
+
+    @property
+    def volume(self) -> int:
+        return self.x * self.y * self.z
+
+    def __iter__(self):  # type: ignore[no-untyped-def]
+        return iter((self.x, self.y, self.z))
+
+    def as_tuple(self) -> tuple[int, int, int]:
+        return (self.x, self.y, self.z)
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """One launch's shape: grid in blocks, block in threads, dynamic shared memory in bytes.
+
+    `cluster` is in blocks (None: no clusters); `cooperative` asks that all blocks be resident at once.
+    """
+
+    grid: Dim3 = Dim3(1)
+    block: Dim3 = Dim3(1)
+    shared_mem: int = 0
+    cluster: Dim3 | None = None
+    cooperative: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """True when the grid has a zero extent: a validated no-op."""
+        return self.grid.volume == 0
+
+
+def div_ceil(a: int, b: int) -> int:
+    """`a / b` rounded up. Raises ValueError when b is not positive or a is negative, TypeError for non-integers."""
+    for value in (a, b):
+        if isinstance(value, bool) or not hasattr(type(value), "__index__"):
+            raise TypeError(f"div_ceil takes integers, not {type(value).__name__}")
+    a, b = a.__index__(), b.__index__()
+    if b <= 0 or a < 0:
+        raise ValueError(f"div_ceil({a}, {b}): the first must not be negative, the second must be positive")
+    return -(-a // b)
+
+
+def threads(count: Extent, block: Extent = 256) -> Dim3:
+    """The grid that covers `count` threads with blocks of `block`, each axis rounded up.
+
+    Raises GeometryError for what is no extent or an empty block.
+    """
+    total, size = Dim3.of(count, "count"), Dim3.of(block, "block")
+    if size.volume == 0:
+        raise GeometryError(f"block {size.as_tuple()} has no threads; every extent must be at least 1", asked=block)
+    return Dim3(*(div_ceil(t, s) for t, s in zip(total.as_tuple(), size.as_tuple(), strict=True)))
