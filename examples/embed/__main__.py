@@ -39,7 +39,7 @@ def main(
 ) -> None:
     """Embed sentences with all-MiniLM-L6-v2: those given, or three with a known answer, which is then checked."""
     if text is None and file is None and os.environ.get("TEXT"):
-        text = split_lines(os.environ["TEXT"])
+        text = [os.environ["TEXT"]]
     try:
         agrees = run(text, file, backend or "auto", out)
     except (EmbedError, mg.GpuError) as error:
@@ -53,10 +53,15 @@ def run(text: Sequence[str] | None, file: Path | None, backend: str, out: Path |
     """One run. False when the reference's sentences were embedded and came out wrong."""
     if text is not None and file is not None:
         raise EmbedError("sentences come from --text or from --file, not from both")
-    reference = read_reference() if text is None and file is None else None
-    sentences = read_sentences(file) if file is not None else text if text is not None else reference.sentences
-    if not sentences:
-        raise EmbedError("there is no sentence to embed; give --text, TEXT=, --file or FILE=")
+    reference = None
+    if file is not None:
+        sentences = read_sentences(file)
+    elif text is not None:
+        # An empty --text is the empty sentence; otherwise one sentence a line, as in a file.
+        sentences = [line for part in text for line in split_lines(part) or [part]]
+    else:
+        reference = read_reference()
+        sentences = reference.sentences
 
     files = find_model_files()
     tokenize = TextTokenizer(files.tokenizer)
