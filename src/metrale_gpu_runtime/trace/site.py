@@ -1,0 +1,22 @@
+"""The line of the caller's Python that made a launch or an allocation."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def call_site(skip: int = 1) -> str:
+    """`file:line` of the nearest frame outside this package, "<unknown>" when there is none.
+
+    `skip` frames above the caller are not looked at.
+    """
+    frame = sys._getframe(skip)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        parent = frame.f_back
+        if parent is None:
+            return "<unknown>"
+        frame = parent
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
