@@ -52,6 +52,15 @@ class WarpOp(IntEnum):
 MASK_CONVERGED = 0
 
 
+class RunCode(IntEnum):
+    """What run_worker returns."""
+
+    DONE = 0
+    PAUSED = 1
+    SPINNING = 2
+    NEEDS_CONTEXTS = 3
+
+
 class FaultKind(IntEnum):
     NONE = 0
     OUT_OF_BOUNDS = 1
@@ -142,6 +151,19 @@ class Block(ctypes.Structure):
         ("shared", _ptr),
         ("threads", _ptr),
         ("arrived", _u32 * 16),
+    ]
+
+
+class Context(ctypes.Structure):
+    """The memory in which one block of a launch runs."""
+
+    _fields_ = [
+        ("block", Block),
+        ("threads", _ptr),
+        ("frames", _ptr),
+        ("shared", _ptr),
+        ("active", _u32),
+        ("prepared", _u32),
     ]
 
 

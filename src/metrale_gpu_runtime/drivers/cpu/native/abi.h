@@ -108,9 +108,30 @@ void record_fault(Launch *launch, Block *block, uint32_t tid_x, uint32_t tid_y, 
 const Range *find_range(const Launch *launch, uint64_t address, uint64_t nbytes);
 void barrier_arrive(Block *block, uint32_t barrier_id);
 
-/* The scheduler provides, for the driver: runs blocks until none is left. `threads` has threads_per_block entries,
- * `frames` threads_per_block * frame_nbytes bytes, `shared` shared_nbytes rounded up to 1,024 (at least 1,024). One
- * caller per worker, each with its own memory; any number of callers at once. */
-void run_worker(Launch *launch, Thread *threads, uint8_t *frames, uint8_t *shared);
+/* The memory in which one block of a launch runs: `threads` has threads_per_block entries, `frames`
+ * threads_per_block * frame_nbytes bytes (one frame_nbytes where the kernel never suspends), `shared` shared_nbytes
+ * rounded up to 1,024 (at least 1,024). The driver sets the three pointers, and `active` and `prepared` to 0 for
+ * each launch; the rest is the scheduler's. A block whose threads all spin stays in its context (`active`). */
+typedef struct Context {
+    Block block;
+    Thread *threads;
+    uint8_t *frames;
+    uint8_t *shared;
+    uint32_t active;
+    uint32_t prepared;              /* threads have their numbers and frames of this launch */
+} Context;
+
+/* What run_worker returns. */
+enum {
+    RUN_DONE = 0,                   /* nothing is left for this worker, or the launch was stopped */
+    RUN_PAUSED = 1,                 /* max_turns is used up: call again */
+    RUN_SPINNING = 2,               /* every block here waits for one that another worker runs: call again */
+    RUN_NEEDS_CONTEXTS = 3          /* every block here spins, and blocks are left that nobody has taken: call again
+                                     * with more contexts (those given so far stay where and as they are) */
+};
+
+/* The scheduler provides, for the driver: runs blocks until none is left or `max_turns` turns of a block or a chunk
+ * of blocks are over. One caller per worker, each with its own contexts (at least one); any number of callers. */
+uint32_t run_worker(Launch *launch, Context *const *contexts, uint32_t context_count, uint64_t max_turns);
 
 #endif
