@@ -133,7 +133,7 @@ def say_agreement(difference: float) -> bool:
     agrees = difference <= TOLERANCE  # False for NaN as well
     verdict = "agree with" if agrees else "DIFFER from"
     console.print(
-        f"the embeddings {verdict} the reference: largest difference {difference:.2e}, allowed {TOLERANCE:.0e}",
+        f"the embeddings {verdict} the reference: {difference:.1e} apart at most, {TOLERANCE:.0e} allowed",
         style="green" if agrees else "bold red",
         highlight=False,
     )
