@@ -1,0 +1,1 @@
+"""From a file, source or binary to loaded kernels with their signatures."""
