@@ -8,7 +8,6 @@ unique in that function (an inner `%r1` that shadows an outer one becomes `%r1.2
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Union
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +66,15 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """`[base + offset]`; the base is a register, a symbol's name, or an immediate address."""
+    """`[base + offset]`; the base is a register, a symbol's name, or an immediate address.
+
+    `subscripts` are what follows the base inside the brackets of a texture, surface or tensor operand:
+    `[tex, sampler, {x, y}]` has (Symbol("sampler"), Vector(…)). The Symbol of an Address always has offset 0.
+    """
 
     base: Register | Symbol | Immediate
     offset: int = 0
+    subscripts: tuple[Operand, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,14 @@ class Negated:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """`%r1.b0`, `%r2.h10`: bytes or half-words of a register, as the video instructions select them."""
+
+    register: Register
+    selector: str
+
+
+@dataclass(frozen=True, slots=True)
 class Pair:
     """`%r1|%p1`: a destination and its predicate (`shfl`, `setp`, `match.all`)."""
 
@@ -107,7 +119,9 @@ class ArgumentList:
     elements: tuple[Operand, ...]
 
 
-Operand = Union[Register, SpecialRegister, Immediate, Symbol, Address, Vector, Sink, Negated, Pair, ArgumentList]
+Operand = (
+    Register | SpecialRegister | Immediate | Symbol | Address | Vector | Sink | Negated | Part | Pair | ArgumentList
+)
 
 
 # ---------------------------------------------------------------- statements
@@ -149,7 +163,7 @@ class Label:
     position: Position
 
 
-Statement = Union[Instruction, Label]
+Statement = Instruction | Label
 
 
 # ---------------------------------------------------------------- declarations
@@ -183,7 +197,9 @@ class Variable:
     `type` is the element type as written, without the dot; `count` the number of elements or None when it is no
     array. `data` are the initial bytes (little-endian, zero-filled to nbytes) or None when there is no
     initialiser; `relocations` are the addresses to be stored over it. `pointer_space` and `pointer_align` hold
-    what a parameter's `.ptr` says ("generic" where `.ptr` names no space).
+    what a parameter's `.ptr` says ("generic" where `.ptr` names no space). `attributes` are those of
+    `.attribute` ("managed", "unified(19, 95)"), `properties` what the initialiser of a sampler, texture or
+    surface sets.
     """
 
     name: str
@@ -200,11 +216,16 @@ class Variable:
     data: bytes | None = None
     relocations: tuple[Initializer, ...] = ()
     position: Position = Position(1, 1)
+    attributes: tuple[str, ...] = ()
+    properties: tuple[tuple[str, str | int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchBounds:
-    """What `.reqntid`, `.maxntid`, `.minnctapersm`, `.maxnreg`, `.reqnctapercluster` say; None where unsaid."""
+    """What `.reqntid`, `.maxntid`, `.minnctapersm`, `.maxnreg`, `.reqnctapercluster` and their like say.
+
+    None where unsaid; an extent that is left out is 1.
+    """
 
     reqntid: tuple[int, int, int] | None = None
     maxntid: tuple[int, int, int] | None = None
@@ -212,6 +233,9 @@ class LaunchBounds:
     maxnreg: int | None = None
     reqnctapercluster: tuple[int, int, int] | None = None
     explicit_cluster: bool = False
+    maxnctapersm: int | None = None
+    maxclusterrank: int | None = None
+    blocks_are_clusters: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,13 +245,18 @@ class CallPrototype:
     name: str
     returns: tuple[Variable, ...]
     parameters: tuple[Variable, ...]
+    noreturn: bool = False
 
 
 @dataclass(slots=True)
 class Function:
     """A `.entry` (is_kernel) or `.func`. `body` is None for a declaration without one.
 
-    Offsets of parameters follow C's rules from their sizes and alignments (`parameter_offsets`).
+    Offsets of parameters follow C's rules from their sizes and alignments (`parameter_offsets`). `registers` are
+    those that the body names, not every one that `%r<1000>` would allow; of a vector register `v` the components
+    `v.x` … `v.w` are registers, and `v` itself reads as the Vector of them. `variables` are the body's own
+    (`.local`, `.shared`, `.param`); a name that the module's variables have too gets a suffix. Labels of
+    `bra`, of `branch_tables` and prototypes and tables named by a `call` or `brx.idx` stand as Symbols.
     """
 
     name: str
@@ -241,6 +270,7 @@ class Function:
     variables: dict[str, Variable] = field(default_factory=dict)
     prototypes: dict[str, CallPrototype] = field(default_factory=dict)
     branch_tables: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    call_tables: dict[str, tuple[str, ...]] = field(default_factory=dict)
     body: tuple[Statement, ...] | None = None
     noreturn: bool = False
 
@@ -260,7 +290,8 @@ class Section:
     """A `.section` (DWARF): its name and its items, in order.
 
     An item is (nbytes, value): value is an integer, or a (label, addend) pair to be resolved, `labels` tells the
-    offset at which each label of this section stands.
+    offset at which each label of this section stands. A difference of two labels of this section comes as the
+    integer it is, one of labels elsewhere (code) as the pair ("a-b", addend).
     """
 
     name: str
@@ -274,7 +305,8 @@ class PtxModule:
 
     `version` is (8, 7) for `.version 8.7`; `target` the first word of `.target` ("sm_90a"), `target_options` the
     rest ("debug", "texmode_independent"). `functions` holds kernels and device functions by name (a definition
-    wins over its forward declarations), `variables` those of module scope by name.
+    wins over its forward declarations), `variables` those of module scope by name. `aliases` are the pairs of
+    `.alias`; `functions` has the alias too, as its target under the other name.
     """
 
     version: tuple[int, int]
@@ -285,6 +317,7 @@ class PtxModule:
     variables: dict[str, Variable]
     sections: dict[str, Section]
     files: dict[int, str]
+    aliases: dict[str, str] = field(default_factory=dict)
 
     def kernels(self) -> tuple[Function, ...]:
         """The module's `.entry` functions that have a body, in the order of the text."""
