@@ -141,6 +141,14 @@ class ModuleLoadError(GpuError, ValueError):
         super().__init__(message)
 
 
+class CodeNotFound(ModuleLoadError, FileNotFoundError):
+    """No file with code that this backend takes; `looked_for` are the paths that were tried."""
+
+    def __init__(self, message: str, *, module: str, looked_for: Sequence[str] = ()) -> None:
+        self.looked_for = tuple(looked_for)
+        super().__init__(message, module=module)
+
+
 class PtxSyntaxError(ModuleLoadError):
     """PTX text that is not PTX. `line` and `column` start at 1; `excerpt` is the line's text."""
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..errors import CompileError
-from .nvrtc_library import INSTALL_HINT, OWN_HEADERS, NvrtcLibrary, nvrtc_is_here, nvrtc_library
+from .nvrtc_library import INSTALL_HINT, OWN_HEADERS, NvrtcLibrary, is_available, nvrtc_library
 
-__all__ = ["CompiledPtx", "compile_ptx", "nvrtc_is_here", "parse_diagnostics"]
+__all__ = ["CompiledPtx", "compile_ptx", "is_available", "parse_diagnostics"]
 
 _SHOWN_ERRORS = 3
 _DIAGNOSTIC = re.compile(r"^(?P<file>[^\n]+?)\((?P<line>\d+)\): (?P<text>(?:catastrophic )?(?:error|warning)\b.*)$")
@@ -158,7 +158,9 @@ def compile_ptx(
     `name` is what messages and line information call the source, best its path. `options` go to NVRTC as they are and
     win over `architecture`; `include_paths` are looked through before all others. `debug` compiles without
     optimisation and with DWARF. `names` are C++ name expressions ("scale<float>") to be instantiated; their symbols
-    come back as `lowered_names`. Raises NotSupported without NVRTC, CompileError with the log when it refuses the source.
+    come back as `lowered_names`.
+
+    Raises NotSupported without NVRTC, CompileError with the log when it refuses the source.
     """
     library = nvrtc_library()
     version = ".".join(map(str, library.version))

@@ -140,6 +140,6 @@ def nvrtc_library() -> NvrtcLibrary:
     )
 
 
-def nvrtc_is_here() -> bool:
+def is_available() -> bool:
     """True when CUDA C can be compiled on this machine."""
     return isinstance(_search(), NvrtcLibrary)
