@@ -41,6 +41,7 @@ _MODULE_DIRECTIVES = frozenset({".entry", ".func", ".visible", ".extern", ".weak
 _PART = re.compile(r"[bh][0-7]{1,4}")
 _OPCODE = re.compile(r"[a-z][a-z0-9_]*")
 _BRANCHES = frozenset({"bra", "brx"})
+_NEEDS_OPERANDS = {"bra": "a label", "brx": '"," and the name of .branchtargets', "call": "a function"}
 
 
 class Sources:
@@ -299,11 +300,11 @@ class BodyReader:
         while tokens.kinds[tokens.at] == DOTTED:
             modifiers += tuple(tokens.take()[1:].split("."))
         operands: list[Operand] = []
+        branch = opcode in _BRANCHES
         if texts[tokens.at] != ";":
             if opcode == "call":
                 self._call_operands(operands)
             else:
-                branch = opcode in _BRANCHES
                 while True:
                     # `bra label` and `brx.idx index, table`
                     if branch and (operands or opcode == "bra"):
@@ -315,6 +316,10 @@ class BodyReader:
                     tokens.at += 1
             if texts[tokens.at] != ";":
                 tokens.unexpected(f'"," or ";" after an operand of {opcode}')
+            if branch and len(operands) > 1 + (opcode == "brx"):
+                tokens.fail(f"{opcode} has too many operands", tokens.at - 1)
+        if opcode in _NEEDS_OPERANDS and len(operands) < 1 + (opcode == "brx"):
+            tokens.unexpected(_NEEDS_OPERANDS[opcode])
         tokens.at += 1
         self.statements.append(
             Instruction(opcode, modifiers, tuple(operands), guard, tokens.position(start), self.sources.current)
@@ -347,6 +352,8 @@ class BodyReader:
                 has_callee = True
                 operands.append(self._operand(0))
             if not tokens.accept(","):
+                if not has_callee:
+                    tokens.unexpected('"," and the function that is called')
                 return
 
     def _resolve(self) -> None:
