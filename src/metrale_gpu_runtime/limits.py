@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from .capabilities import Capabilities
-from .driver import FunctionAttributes
-from .errors import GeometryError, LimitExceeded, NotSupported
+from .driver import ArgumentLayout, FunctionAttributes
+from .errors import ArgumentSizeError, GeometryError, LimitExceeded, NotSupported
 from .geometry import Dim3, Geometry
+from .signature import ArgumentDescription
 
 _AXES = "xyz"
 
@@ -43,7 +44,9 @@ def _check_block(block: Dim3, kernel: str, capabilities: Capabilities, attribute
                 asked=0,
             )
         if extent > limit:
-            raise LimitExceeded(kernel=kernel, what=f"block.{axis}", asked=extent, limit=limit, device=device, axis=axis)
+            raise LimitExceeded(
+                kernel=kernel, what=f"block.{axis}", asked=extent, limit=limit, device=device, axis=axis
+            )
     if attributes.required_block is not None and block.as_tuple() != attributes.required_block:
         raise GeometryError(
             f"{kernel}: block is {block.as_tuple()}; the kernel was compiled for exactly "
@@ -100,9 +103,7 @@ def _check_grid(geometry: Geometry, kernel: str, capabilities: Capabilities) -> 
             )
 
 
-def _check_shared_mem(
-    shared_mem: int, kernel: str, capabilities: Capabilities, attributes: FunctionAttributes
-) -> None:
+def _check_shared_mem(shared_mem: int, kernel: str, capabilities: Capabilities, attributes: FunctionAttributes) -> None:
     static = attributes.static_shared_mem or 0
     granularity = capabilities.shared_mem_granularity
     total = static + -(-shared_mem // granularity) * granularity
@@ -134,3 +135,58 @@ def _check_cluster(cluster: Dim3, grid: Dim3, kernel: str, capabilities: Capabil
                 axis=axis,
                 asked=size,
             )
+
+
+def check_arguments(
+    descriptions: tuple[ArgumentDescription, ...], layout: ArgumentLayout, *, kernel: str, capabilities: Capabilities
+) -> None:
+    """Raise where the device takes no such arguments: too many, too large, of a type it does not have.
+
+    Raises LimitExceeded, NotSupported, ArgumentSizeError (a value of no bytes: no kernel parameter has 0).
+    """
+    device, backend = capabilities.device, capabilities.backend
+    buffers = sum(1 for each in descriptions if each.kind == "pointer")
+    for what, asked, limit in (
+        ("arguments", len(descriptions), capabilities.max_arguments),
+        ("buffer arguments", buffers, capabilities.max_buffer_arguments),
+        ("bytes of arguments", layout.nbytes, capabilities.max_parameter_nbytes),
+    ):
+        if limit is not None and asked > limit:
+            raise LimitExceeded(kernel=kernel, what=what, asked=asked, limit=limit, device=device)
+    for index, each in enumerate(descriptions):
+        if each.kind == "local" and not capabilities.local_arguments:
+            raise NotSupported(
+                f"{kernel}: argument {index}: {backend} has no local-memory arguments; use .shared_mem(nbytes)",
+                backend=backend,
+                feature="arg_local",
+            )
+        if each.kind == "value" and each.nbytes == 0:
+            raise ArgumentSizeError(
+                f"{kernel}: argument {index} has no bytes; every kernel parameter has at least 1 (an empty C++ struct "
+                "takes 1), leave the argument out or give that byte",
+                kernel=kernel,
+                index=index,
+                expected="at least 1",
+                given=0,
+            )
+        if each.scalar is not None and each.scalar.name in capabilities.unsupported_scalars:
+            raise NotSupported(
+                f"{kernel}: argument {index}: {device} takes no {each.scalar.name} arguments; "
+                f"{_SUBSTITUTES.get(each.scalar.name, 'pass it through a buffer')}",
+                backend=backend,
+                feature=each.scalar.name,
+            )
+
+
+_SUBSTITUTES = {
+    "u64": "pass two u32 (low half first)",
+    "i64": "pass two u32 (low half first)",
+    "f64": "pass an f32, or the two halves of its bits as u32",
+    "bool": "pass a u32 that is 0 or 1",
+    "u8": "pass a u32",
+    "i8": "pass an i32",
+    "u16": "pass a u32",
+    "i16": "pass an i32",
+    "f16": "pass an f32, or its bits as u32",
+    "bf16": "pass an f32, or its bits as u32",
+}

@@ -43,7 +43,9 @@ def slot(name: str, type: ScalarType | str | None = None) -> Slot:
         raise ValueError(f"slot name {name!r} must be a Python identifier: it is set as a keyword argument")
     if isinstance(type, str) and type not in (POINTER, GRID):
         if type not in SCALARS:
-            raise ValueError(f'slot {name!r}: unknown type {type!r}; give a scalar type such as mg.u32, "ptr" or "grid"')
+            raise ValueError(
+                f'slot {name!r}: unknown type {type!r}; give a scalar type such as mg.u32, "ptr" or "grid"'
+            )
         type = SCALARS[type]
     elif type is not None and not isinstance(type, (str, ScalarType)):
         raise ValueError(f'slot {name!r}: {type!r} is no type; give a scalar type such as mg.u32, "ptr" or "grid"')

@@ -1,0 +1,301 @@
+"""From what a caller gives to what a launch carries: one Argument per value, checked where it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+from .driver import ArgumentKind
+from .errors import ArgumentKindError, ArgumentRangeError, ArgumentSizeError
+from .handles import DevicePtr
+from .scalars import Scalar, ScalarRefused, ScalarType, is_struct, scalar_of, struct_bytes
+from .signature import ArgumentDescription, KernelSignature, Parameter
+from .slots import Slot
+
+if TYPE_CHECKING:
+    from .backend import GpuBackend, PointerValue
+    from .buffers import HostLoan
+
+_POINTER_NBYTES = 8
+
+
+@dataclass(slots=True, eq=False)
+class Argument:
+    """One argument of a launch: what kind it is, its bytes, and what must stay alive for it.
+
+    `data` are the bytes that go into the image (an address for a pointer, none for local memory); a slot has zeros
+    until it is set.
+    """
+
+    description: ArgumentDescription
+    data: bytes
+    pointer: PointerValue | None = None
+    slot: Slot | None = None
+    loan: HostLoan | None = None
+
+    def __str__(self) -> str:
+        if self.slot is not None:
+            return repr(self.slot)
+        if self.loan is not None:
+            return repr(self.loan)
+        return describe(self.description, self.data)
+
+
+def describe(description: ArgumentDescription, data: bytes) -> str:
+    """An argument as text, from its bytes: `ptr 0x7f00`, `u32 5`, `24 bytes`."""
+    if description.kind == "pointer":
+        return f"ptr {int.from_bytes(data, 'little'):#x}"
+    if description.kind == "local":
+        return f"local {description.nbytes} bytes"
+    if description.scalar is not None:
+        return f"{description.scalar.name} {Scalar(description.scalar, data).value}"
+    return f"{len(data)} bytes"
+
+
+def refuse(refused: ScalarRefused, kernel: str, index: int, name: str | None, type_name: str) -> NoReturn:
+    """Raise what a scalar encoder refused as an error of this argument."""
+    where = f"{kernel}: argument {index}" + (f" ({name})" if name else "")
+    error = ArgumentRangeError if refused.reason == "range" else ArgumentKindError
+    raise error(
+        f"{where}: {refused.message}",
+        kernel=kernel,
+        index=index,
+        name=name,
+        expected=refused.expected,
+        given=refused.given,
+    ) from None
+
+
+def scalar_argument(
+    type: ScalarType, value: object, *, kernel: str, index: int, name: str | None = None, exact: bool = False
+) -> Argument:
+    """A value of a stated scalar type. Raises ArgumentRangeError or ArgumentKindError where it does not fit."""
+    if isinstance(value, Slot):
+        return slot_argument(value, type, kernel=kernel, index=index, name=name)
+    try:
+        data = type.encode(value, exact=exact)
+    except ScalarRefused as refused:
+        refuse(refused, kernel, index, name, type.name)
+    return Argument(_describe_scalar(type, name), data)
+
+
+def slot_argument(
+    slot: Slot, type: ScalarType | str | None, *, kernel: str, index: int, name: str | None = None
+) -> Argument:
+    """A hole whose type is that of its place; one that states another type is refused."""
+    if slot.is_grid:
+        raise ArgumentKindError(
+            f"{kernel}: argument {index}: {slot!r} stands for a grid axis, not for an argument; "
+            'give it a scalar type or "ptr"',
+            kernel=kernel,
+            index=index,
+            name=name,
+            expected="an argument",
+            given="a grid axis",
+        )
+    wanted = type if type is not None else slot.type
+    if wanted is None:
+        raise ArgumentKindError(
+            f"{kernel}: argument {index}: the type of {slot!r} is not known here; say it: slot({slot.name!r}, mg.u32)",
+            kernel=kernel,
+            index=index,
+            name=name,
+            expected="a type",
+            given=None,
+        )
+    if slot.type is not None and slot.type != wanted:
+        raise ArgumentKindError(
+            f"{kernel}: argument {index}: {slot!r} stands where "
+            f"{wanted.name if isinstance(wanted, ScalarType) else 'a pointer'} is wanted",
+            kernel=kernel,
+            index=index,
+            name=name,
+            expected=wanted,
+            given=slot.type,
+        )
+    typed = Slot(slot.name, wanted)
+    if isinstance(wanted, ScalarType):
+        return Argument(_describe_scalar(wanted, name), bytes(wanted.nbytes), slot=typed)
+    return Argument(_describe_pointer(None, name), bytes(_POINTER_NBYTES), slot=typed)
+
+
+def pointer_argument(gpu: GpuBackend, value: object, *, kernel: str, index: int, name: str | None = None) -> Argument:
+    """A device pointer, buffer, foreign device array or None (null); host arrays only where the backend takes them.
+
+    Raises ForeignHandle, InvalidPointer, or ArgumentKindError for what is no pointer at all.
+    """
+    from .buffers import HostArgument
+
+    if isinstance(value, Slot):
+        return slot_argument(value, "ptr", kernel=kernel, index=index, name=name)
+    if isinstance(value, HostArgument):
+        loan = value.lend(gpu)
+        return Argument(_describe_pointer(loan.element, name), bytes(_POINTER_NBYTES), loan=loan)
+    pointer = gpu.resolve_pointer(value, what=f"{kernel}: argument {index}" + (f" ({name})" if name else ""))
+    return Argument(
+        _describe_pointer(pointer.element, name),
+        pointer.address.to_bytes(_POINTER_NBYTES, "little"),
+        pointer=pointer,
+    )
+
+
+def bytes_argument(
+    value: object,
+    *,
+    kernel: str,
+    index: int,
+    align: int | None = None,
+    nbytes: int | None = None,
+    name: str | None = None,
+) -> Argument:
+    """Opaque bytes by value. `align` is a power of two (None: whatever the parameter declares)."""
+    try:
+        data = bytes(memoryview(value))  # type: ignore[arg-type]
+    except TypeError:
+        raise ArgumentKindError(
+            f"{kernel}: argument {index}: {type(value).__name__} has no bytes; give bytes, a bytearray or a memoryview",
+            kernel=kernel,
+            index=index,
+            name=name,
+            expected="bytes",
+            given=type(value).__name__,
+        ) from None
+    if nbytes is not None and len(data) != nbytes:
+        raise ArgumentSizeError(
+            f"{kernel}: argument {index}: {nbytes} bytes are wanted, {len(data)} were given",
+            kernel=kernel,
+            index=index,
+            name=name,
+            expected=nbytes,
+            given=len(data),
+        )
+    if align is not None and (
+        isinstance(align, bool) or not isinstance(align, int) or align <= 0 or align & (align - 1)
+    ):
+        raise ArgumentSizeError(
+            f"{kernel}: argument {index}: alignment {align!r} is no power of two",
+            kernel=kernel,
+            index=index,
+            name=name,
+            expected="a power of two",
+            given=align,
+        )
+    return Argument(ArgumentDescription("value", nbytes=len(data), align=align, name=name, opaque=True), data)
+
+
+def struct_argument(
+    value: object, *, kernel: str, index: int, packed: bool = False, name: str | None = None
+) -> Argument:
+    """A NumPy structured scalar or a ctypes structure, in its C layout."""
+    try:
+        data, align, _ = struct_bytes(value, packed=packed)
+    except ScalarRefused as refused:
+        refuse(refused, kernel, index, name, "struct")
+    description = ArgumentDescription("value", nbytes=len(data), align=align, name=name, opaque=True)
+    return Argument(description, data)
+
+
+def local_argument(nbytes: int, *, kernel: str, index: int) -> Argument:
+    """`nbytes` of local (threadgroup) memory at this position of the parameter list."""
+    if isinstance(nbytes, bool) or not hasattr(type(nbytes), "__index__") or nbytes.__index__() <= 0:
+        raise ArgumentSizeError(
+            f"{kernel}: argument {index}: local memory of {nbytes!r} bytes; give a positive whole number",
+            kernel=kernel,
+            index=index,
+            expected="at least 1",
+            given=nbytes,
+        )
+    return Argument(ArgumentDescription("local", nbytes=nbytes.__index__(), align=1), b"")
+
+
+def argument_from_value(
+    gpu: GpuBackend, signature: KernelSignature, index: int, value: object, *, kernel: str
+) -> Argument:
+    """What the short form does with one value: typed ones keep their type, bare numbers take the parameter's.
+
+    Raises the ArgumentError family; a bare number where the kind of the parameter is not known is refused.
+    """
+    parameter = signature.parameter(index)
+    name = parameter.name if parameter is not None else None
+    if isinstance(value, Slot):
+        return slot_argument(value, _place_type(parameter), kernel=kernel, index=index, name=name)
+    if isinstance(value, ScalarType):
+        raise ArgumentKindError(
+            f"{kernel}: argument {index}: {value.name} is a type, not a value; write mg.{value.name}(…)",
+            kernel=kernel,
+            index=index,
+            name=name,
+            expected="a value",
+            given=value.name,
+        )
+    if isinstance(value, Scalar):
+        return Argument(_describe_scalar(value.type, name), value.data)
+    if isinstance(value, (bool, int, float, complex)):
+        try:
+            data, description = signature.encode(index, value)
+        except ScalarRefused as refused:
+            refuse(refused, kernel, index, name, "")
+        return Argument(description, data)
+    is_pointer_place = parameter is not None and parameter.kind == "pointer"
+    if value is None or isinstance(value, DevicePtr) or is_pointer_place:
+        return pointer_argument(gpu, value, kernel=kernel, index=index, name=name)
+    scalar = scalar_of(value)
+    if scalar is not None:
+        return Argument(_describe_scalar(scalar.type, name), scalar.data)
+    if is_struct(value):
+        return struct_argument(value, kernel=kernel, index=index, name=name)
+    if isinstance(value, (bytes, bytearray)):
+        return bytes_argument(value, kernel=kernel, index=index, name=name)
+    return pointer_argument(gpu, value, kernel=kernel, index=index, name=name)
+
+
+def encoder_of(
+    gpu: GpuBackend, argument: Argument, *, kernel: str, index: int, signature: KernelSignature
+) -> Callable[[object], Argument]:
+    """How a prepared launch reads a new value for this argument: of the same kind and type as the first one."""
+    description = argument.description
+    name = description.name
+    scalar = description.scalar
+    if description.kind == "pointer":
+        return lambda value: pointer_argument(gpu, value, kernel=kernel, index=index, name=name)
+    if scalar is not None:
+
+        def encode_scalar(value: object) -> Argument:
+            typed = value if isinstance(value, Scalar) else scalar_of(value)
+            if typed is not None and typed.type == scalar:
+                return Argument(description, typed.data)
+            if isinstance(value, Scalar):
+                raise ArgumentKindError(
+                    f"{kernel}: argument {index}: prepared with {scalar.name}, given {value.type.name}",
+                    kernel=kernel,
+                    index=index,
+                    name=name,
+                    expected=scalar.name,
+                    given=value.type.name,
+                )
+            return scalar_argument(scalar, value, kernel=kernel, index=index, name=name)
+
+        return encode_scalar
+    return lambda value: argument_from_value(gpu, signature, index, value, kernel=kernel)
+
+
+def _place_type(parameter: Parameter | None) -> ScalarType | str | None:
+    if parameter is None:
+        return None
+    if parameter.kind == "pointer":
+        return "ptr"
+    return parameter.scalar
+
+
+def _describe_scalar(type: ScalarType, name: str | None) -> ArgumentDescription:
+    return ArgumentDescription("value", scalar=type, nbytes=type.nbytes, align=type.align, name=name)
+
+
+def _describe_pointer(element: ScalarType | None, name: str | None) -> ArgumentDescription:
+    return ArgumentDescription("pointer", nbytes=_POINTER_NBYTES, align=_POINTER_NBYTES, element=element, name=name)
+
+
+def kind_of(argument: Argument) -> ArgumentKind:
+    """The driver's word for the argument's kind."""
+    return ArgumentKind(argument.description.kind)

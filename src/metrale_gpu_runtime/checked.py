@@ -1,0 +1,310 @@
+"""A launch that has been checked: everything that can be decided before it runs is decided here, once.
+
+The builder, the short form, prepared launches and sequences all end in a CheckedLaunch; `bind` makes of it what one
+call needs, with slots and new values filled in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from .arguments import Argument, describe, pointer_argument, scalar_argument
+from .driver import ArgumentLayout, LaunchTarget
+from .errors import ArgumentCountError, GeometryError, LaunchError
+from .geometry import Dim3, Extent, Geometry
+from .scalars import ScalarType
+from .signature import ArgumentDescription, KernelSignature
+from .slots import Slot, names_of
+from .trace.launches import LaunchRecord
+
+if TYPE_CHECKING:
+    from .backend import GpuBackend, PointerValue
+    from .kernel import Kernel
+    from .stream import Stream
+
+_AXES = ("x", "y", "z")
+
+
+@dataclass(frozen=True, slots=True)
+class GridSlots:
+    """Which axes of a grid are slots; the Geometry beside it has 0 there until they are set."""
+
+    axes: tuple[tuple[int, Slot], ...] = ()
+
+    def set(self, grid: Dim3, values: Mapping[str, object], kernel: str) -> Dim3:
+        extents = list(grid.as_tuple())
+        for axis, each in self.axes:
+            if each.name not in values:
+                raise _unset(each, kernel)
+            try:
+                extents[axis] = Dim3.of(values[each.name], f"{kernel}: slot {each.name} (grid)").x  # type: ignore[arg-type]
+            except GeometryError as error:
+                raise GeometryError(str(error), kernel=kernel, axis=_AXES[axis], asked=values[each.name]) from None
+        return Dim3(*extents)
+
+
+def read_grid(grid: object, what: str = "grid") -> tuple[Dim3, GridSlots]:
+    """A grid whose axes may be slots. Raises GeometryError as Dim3.of does."""
+    if isinstance(grid, Slot):
+        grid = (grid,)
+    if isinstance(grid, Sequence) and not isinstance(grid, (str, bytes)):
+        axes = tuple((axis, each) for axis, each in enumerate(grid) if isinstance(each, Slot))
+        for _, each in axes:
+            if each.type is not None and not each.is_grid:
+                raise GeometryError(f'{what}: {each!r} stands for a grid axis; make it slot({each.name!r}, "grid")')
+        if axes:
+            numbers = Dim3.of([0 if isinstance(each, Slot) else each for each in grid], what)
+            return numbers, GridSlots(axes)
+    return Dim3.of(grid, what), GridSlots()  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CheckedLaunch:
+    """A kernel, its geometry and its arguments, checked against signature and limits, laid out for the driver."""
+
+    gpu: GpuBackend
+    kernel: Kernel
+    geometry: Geometry
+    grid_slots: GridSlots
+    arguments: tuple[Argument, ...]
+    uses: tuple[PointerValue, ...]
+    layout: ArgumentLayout
+    target: LaunchTarget
+    image: bytes
+    site: str
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        """Every place that is a slot, arguments first."""
+        places = [argument.slot for argument in self.arguments if argument.slot is not None]
+        return (*places, *(each for _, each in self.grid_slots.axes))
+
+    @property
+    def slot_names(self) -> tuple[str, ...]:
+        return names_of(self.slots)
+
+    def refuse_loans(self, what: str) -> None:
+        """Host arrays are lent to one synchronous launch; whatever keeps a launch for later refuses them."""
+        for index, argument in enumerate(self.arguments):
+            if argument.loan is not None:
+                raise LaunchError(
+                    f"{self.kernel.function}: argument {index}: {argument} is lent to one synchronous launch and "
+                    f"cannot be part of {what}; copy it to the device with gpu.array(…) first",
+                    kernel=self.kernel.function,
+                )
+
+    def bind(
+        self,
+        values: Mapping[str, object] | None = None,
+        *,
+        replaced: Mapping[int, Argument] | None = None,
+        geometry: Geometry | None = None,
+        site: str | None = None,
+    ) -> LaunchRecord:
+        """The record of one call: slots set from `values`, arguments replaced by position, all range-checked.
+
+        Raises ArgumentCountError for a slot without a value, the ArgumentError family for a value that does not fit.
+        The image is this call's own: nothing is shared between calls.
+        """
+        values = values if values is not None else {}
+        kernel = self.kernel.function
+        arguments = self.arguments
+        shape = geometry if geometry is not None else self.geometry
+        if self.grid_slots.axes and geometry is None:
+            shape = replace(shape, grid=self.grid_slots.set(shape.grid, values, kernel))
+            self.kernel.check_geometry(shape)
+        image: bytes = self.image
+        changed = dict(replaced) if replaced else {}
+        for index, argument in enumerate(arguments):
+            if argument.slot is not None and index not in changed:
+                changed[index] = self.from_slot(index, argument, values)
+        if changed:
+            current = self.with_arguments(changed)
+            arguments, image = current.arguments, current.image
+        return self._record(arguments, image, shape, site if site is not None else self.site)
+
+    def with_values(self, values: Mapping[str, object]) -> CheckedLaunch:
+        """The same launch with every slot set that `values` names: for a recording that keeps this call's values."""
+        changed = {
+            index: self.from_slot(index, argument, values)
+            for index, argument in enumerate(self.arguments)
+            if argument.slot is not None and argument.slot.name in values
+        }
+        geometry = None
+        if self.grid_slots.axes and all(each.name in values for _, each in self.grid_slots.axes):
+            grid = self.grid_slots.set(self.geometry.grid, values, self.kernel.function)
+            geometry = replace(self.geometry, grid=grid)
+            self.kernel.check_geometry(geometry)
+        return self.with_arguments(changed, geometry)
+
+    def with_arguments(self, changed: Mapping[int, Argument], geometry: Geometry | None = None) -> CheckedLaunch:
+        """The same launch with some arguments, or its shape, replaced."""
+        arguments = list(self.arguments)
+        block = bytearray(self.image)
+        for index, argument in changed.items():
+            arguments[index] = argument
+            offset = self.layout.offsets[index]
+            block[offset : offset + len(argument.data)] = argument.data
+        grid_slots = self.grid_slots if geometry is None else GridSlots()
+        return replace(
+            self,
+            arguments=tuple(arguments),
+            image=bytes(block),
+            geometry=geometry if geometry is not None else self.geometry,
+            grid_slots=grid_slots,
+        )
+
+    def from_slot(self, index: int, argument: Argument, values: Mapping[str, object]) -> Argument:
+        each = argument.slot
+        assert each is not None
+        kernel, name = self.kernel.function, argument.description.name
+        if each.name not in values:
+            raise _unset(each, kernel)
+        value = values[each.name]
+        if isinstance(value, Argument):
+            return value
+        if isinstance(each.type, ScalarType):
+            return scalar_argument(each.type, value, kernel=kernel, index=index, name=name)
+        bound = pointer_argument(self.gpu, value, kernel=kernel, index=index, name=name)
+        self.kernel.check_replaced(self.arguments, index, bound)
+        return bound
+
+    def _record(self, arguments: tuple[Argument, ...], image: bytes, shape: Geometry, site: str) -> LaunchRecord:
+        pointers = [argument.pointer for argument in arguments if argument.pointer is not None]
+        pointers.extend(self.uses)
+        for pointer in pointers:
+            pointer.check_alive()
+        kernel = self.kernel
+        signature = kernel.signature
+        # Only descriptions and bytes: the summary is kept longer than the launch and must keep no memory alive.
+        summary = tuple((argument.description, argument.data) for argument in arguments)
+        return LaunchRecord(
+            kernel_name=kernel.function,
+            module_name=kernel.module.name,
+            geometry=shape,
+            target=self.target,
+            image=image,
+            allocations=tuple(pointer.allocation for pointer in pointers if pointer.allocation is not None),
+            lent=tuple(pointer.lent for pointer in pointers if pointer.lent is not None),
+            arguments=lambda: describe_arguments(signature, summary),
+            site=site,
+            kernel=(kernel, pointers),
+        )
+
+
+def describe_arguments(signature: KernelSignature, arguments: Sequence[tuple[ArgumentDescription, bytes]]) -> str:
+    """The arguments as text, with the parameters' names where they are known."""
+    texts = []
+    for index, (description, data) in enumerate(arguments):
+        parameter = signature.parameter(index)
+        name = parameter.name if parameter is not None else None
+        text = describe(description, data)
+        texts.append(f"{name}={text}" if name else text)
+    return ", ".join(texts)
+
+
+def check_launch(
+    gpu: GpuBackend,
+    kernel: Kernel,
+    geometry: Geometry,
+    grid_slots: GridSlots,
+    arguments: Sequence[Argument],
+    uses: Sequence[PointerValue],
+    site: str,
+) -> CheckedLaunch:
+    """Check arguments against the signature and the geometry against the limits; lay out the image.
+
+    Raises the ArgumentError family, GeometryError, LimitExceeded, NotSupported. Nothing has reached the driver then,
+    but for the preparing of the kernel itself.
+    """
+    if not grid_slots.axes:
+        kernel.check_geometry(geometry)
+    checked = kernel.checked(tuple(argument.description for argument in arguments))
+    image = bytearray(checked.layout.nbytes)
+    for argument, offset in zip(arguments, checked.layout.offsets, strict=True):
+        if argument.data:
+            image[offset : offset + len(argument.data)] = argument.data
+    return CheckedLaunch(
+        gpu,
+        kernel,
+        geometry,
+        grid_slots,
+        tuple(arguments),
+        tuple(uses),
+        checked.layout,
+        checked.target,
+        bytes(image),
+        site,
+    )
+
+
+def run_checked(launch: CheckedLaunch, stream: Stream) -> None:
+    """Issue a launch now, or record it where the stream or this thread is recording.
+
+    Host arrays lent to it are copied in before, and out after the stream has been waited for.
+    """
+    gpu = launch.gpu
+    recorder = gpu.recorder(stream)
+    if recorder is not None:
+        launch.refuse_loans("a recording")
+        recorder.append_launch(launch)
+        return
+    if launch.slots:
+        raise _unset(launch.slots[0], launch.kernel.function)
+    loans = [(index, argument.loan) for index, argument in enumerate(launch.arguments) if argument.loan is not None]
+    if not loans:
+        gpu.issue(launch.bind(), stream)
+        return
+    begun = []
+    try:
+        replaced: dict[int, Argument] = {}
+        for index, loan in loans:
+            begun.append(loan)
+            pointer = loan.begin(stream)
+            description = launch.arguments[index].description
+            replaced[index] = Argument(description, pointer.address.to_bytes(8, "little"), pointer=pointer)
+        gpu.issue(launch.bind(replaced=replaced), stream)
+        for loan in begun:
+            loan.finish(stream)
+        stream.synchronize()
+    finally:
+        for loan in begun:
+            loan.release()
+
+
+def geometry_of(
+    grid: Dim3,
+    block: Extent,
+    shared_mem: object,
+    *,
+    kernel: str,
+    cluster: Dim3 | None = None,
+    cooperative: bool = False,
+) -> Geometry:
+    """Block and shared memory read as a caller gives them. Raises GeometryError."""
+    return Geometry(grid, Dim3.of(block, "block"), read_shared_mem(shared_mem, kernel), cluster, cooperative)
+
+
+def read_shared_mem(nbytes: object, kernel: str) -> int:
+    """Bytes of dynamic shared memory. Raises GeometryError unless it is a whole number, not negative."""
+    index = getattr(type(nbytes), "__index__", None)
+    if isinstance(nbytes, bool) or index is None:
+        raise GeometryError(
+            f"{kernel}: shared_mem is {nbytes!r}; it is a whole number of bytes", kernel=kernel, asked=nbytes
+        )
+    value = int(index(nbytes))
+    if value < 0:
+        raise GeometryError(f"{kernel}: shared_mem is {value}; it cannot be negative", kernel=kernel, asked=value)
+    return value
+
+
+def _unset(each: Slot, kernel: str) -> ArgumentCountError:
+    return ArgumentCountError(
+        f"{kernel}: slot {each.name!r} has no value; set it by name: …({each.name}=value)",
+        kernel=kernel,
+        name=each.name,
+        expected=each.name,
+        given=None,
+    )

@@ -1,0 +1,324 @@
+"""Kernel and Module: what was loaded, what it declares, and the short form of a launch."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .arguments import Argument, argument_from_value
+from .checked import CheckedLaunch, GridSlots, check_launch, geometry_of, read_grid, run_checked
+from .driver import ArgumentLayout, FunctionAttributes, LaunchTarget
+from .errors import ArgumentCountError, GeometryError, HandleClosed, KernelNotFound
+from .geometry import Dim3, Extent, Geometry, threads
+from .handles import KernelHandle
+from .limits import check_arguments, check_geometry
+from .signature import ArgumentDescription, KernelSignature
+from .trace.site import call_site
+
+if TYPE_CHECKING:
+    from .backend import GpuBackend
+    from .buffers import DeviceBuffer
+    from .modules.registry import LoadedFunction
+    from .prepared import PreparedLaunch
+    from .stream import Stream
+
+_MEMO_LIMIT = 256
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedLayout:
+    """The outcome of checking one list of argument descriptions: where they lie, and what launches them."""
+
+    layout: ArgumentLayout
+    target: LaunchTarget
+
+
+class Kernel:
+    """A kernel of a loaded module. `kernel[grid, block, shared_mem, stream](*values, **by_name)` launches it.
+
+    Made by `gpu.kernel(module, function)` or `module["function"]`. Safe to share between threads: arguments live in
+    the launch, never here. It keeps its module loaded.
+    """
+
+    def __init__(self, module: Module, loaded: LoadedFunction) -> None:
+        self._module = module
+        self._loaded = loaded
+        self._layouts: dict[tuple[ArgumentDescription, ...], CheckedLayout] = {}
+        self._shapes: set[Geometry] = set()
+        self._lock = threading.Lock()
+
+    @property
+    def gpu(self) -> GpuBackend:
+        """The backend it was loaded on."""
+        return self._module.gpu
+
+    @property
+    def module(self) -> Module:
+        return self._module
+
+    @property
+    def function(self) -> str:
+        """The name the driver knows it by (a C++ name is mangled there)."""
+        return self._loaded.name
+
+    @property
+    def handle(self) -> KernelHandle:
+        """Its id on the device."""
+        return self._loaded.handle
+
+    @property
+    def signature(self) -> KernelSignature:
+        """What is known of its parameters, and from which source; prints as a C declaration."""
+        return self._loaded.signature
+
+    @property
+    def attributes(self) -> FunctionAttributes:
+        """Registers, static shared memory, the largest block, as far as the driver tells."""
+        return self._loaded.attributes
+
+    def __repr__(self) -> str:
+        return f"<Kernel {self.signature} of module {self._module.name!r} on {self.gpu.capabilities.device}>"
+
+    # ------------------------------------------------ launching
+
+    def __getitem__(self, configuration: object) -> ConfiguredKernel:
+        """`kernel[grid, block]`, `kernel[grid, block, shared_mem]`, `kernel[grid, block, shared_mem, stream]`.
+
+        Grid and block are an integer or up to three; the grid counts blocks. Raises GeometryError, LimitExceeded.
+        """
+        parts = configuration if isinstance(configuration, tuple) else (configuration,)
+        if not 2 <= len(parts) <= 4:
+            raise GeometryError(
+                f"{self.function}: kernel[…] takes grid and block, then shared_mem and stream if wanted; "
+                f"{len(parts)} item(s) were given. kernel.over(total, block) computes the grid",
+                kernel=self.function,
+                asked=configuration,
+            )
+        shared_mem = parts[2] if len(parts) > 2 else 0
+        stream = parts[3] if len(parts) > 3 else None
+        grid, slots = read_grid(parts[0])
+        geometry = geometry_of(grid, parts[1], shared_mem, kernel=self.function)
+        return ConfiguredKernel(self, geometry, slots, stream)
+
+    def over(
+        self, total: Extent, block: Extent = 256, *, shared_mem: int = 0, stream: object = None
+    ) -> ConfiguredKernel:
+        """The launch that covers `total` threads: the grid is `total / block` rounded up along each axis.
+
+        The last block may have surplus threads: the kernel needs its bounds check. Raises GeometryError.
+        """
+        geometry = geometry_of(threads(total, block), block, shared_mem, kernel=self.function)
+        return ConfiguredKernel(self, geometry, GridSlots(), stream)
+
+    def __call__(self, *values: object, **by_name: object) -> None:
+        raise GeometryError(
+            f"{self.function}: a launch needs its geometry: kernel[grid, block](…) or kernel.over(total)(…)",
+            kernel=self.function,
+        )
+
+    def arrange(self, values: Sequence[object], by_name: dict[str, object]) -> list[object]:
+        """Positional and named values in the order of the parameters. Raises ArgumentCountError."""
+        if not by_name:
+            return list(values)
+        arranged: dict[int, object] = dict(enumerate(values))
+        for name, value in by_name.items():
+            index = self.signature.index_of(name)
+            if index in arranged:
+                raise ArgumentCountError(
+                    f"{self.function}: parameter {name!r} is given twice, by position {index} and by name",
+                    kernel=self.function,
+                    index=index,
+                    name=name,
+                )
+            arranged[index] = value
+        count = max(len(arranged), self.signature.count or 0)
+        missing = [index for index in range(count) if index not in arranged]
+        if missing:
+            names = ", ".join(self.signature.name_of(index) for index in missing)
+            raise ArgumentCountError(
+                f"{self.function}: expects {count} arguments, got {len(arranged)}; missing: {names}",
+                kernel=self.function,
+                index=missing[0],
+                name=self.signature.name_of(missing[0]),
+                expected=count,
+                given=len(arranged),
+            )
+        return [arranged[index] for index in range(count)]
+
+    # ------------------------------------------------ checks, remembered
+
+    def check_geometry(self, geometry: Geometry) -> None:
+        """Raise unless this device can run this kernel in this shape; remembered for shapes that passed."""
+        if geometry in self._shapes:
+            return
+        check_geometry(geometry, kernel=self.function, capabilities=self.gpu.capabilities, attributes=self.attributes)
+        if len(self._shapes) >= _MEMO_LIMIT:
+            self._shapes = set()
+        self._shapes.add(geometry)
+
+    def checked(self, descriptions: tuple[ArgumentDescription, ...]) -> CheckedLayout:
+        """The layout and launch target for these arguments: checked once, remembered. Raises the ArgumentError family."""
+        known = self._layouts.get(descriptions)
+        if known is not None:
+            return known
+        layout = self.signature.check(descriptions)
+        check_arguments(descriptions, layout, kernel=self.function, capabilities=self.gpu.capabilities)
+        with self._lock:
+            known = self._layouts.get(descriptions)
+            if known is None:
+                known = CheckedLayout(layout, self.gpu.prepare_target(self, layout))
+                if len(self._layouts) >= _MEMO_LIMIT:
+                    self._layouts.clear()
+                self._layouts[descriptions] = known
+        return known
+
+    def check_replaced(self, arguments: Sequence[Argument], index: int, replacement: Argument) -> None:
+        """Raise unless `replacement` fits where another argument was checked before."""
+        if replacement.description == arguments[index].description:
+            return
+        descriptions = [argument.description for argument in arguments]
+        descriptions[index] = replacement.description
+        self.checked(tuple(descriptions))
+
+    def checked_launch(
+        self,
+        geometry: Geometry,
+        grid_slots: GridSlots,
+        values: Sequence[object],
+        by_name: dict[str, object],
+        site: str,
+    ) -> CheckedLaunch:
+        """The short form's values as a checked launch."""
+        arranged = self.arrange(values, by_name)
+        count = self.signature.count
+        if count is not None and len(arranged) != count:
+            raise self.signature.wrong_count(len(arranged))
+        arguments = [
+            argument_from_value(self.gpu, self.signature, index, value, kernel=self.function)
+            for index, value in enumerate(arranged)
+        ]
+        return check_launch(self.gpu, self, geometry, grid_slots, arguments, (), site)
+
+
+class ConfiguredKernel:
+    """A kernel with its geometry: call it with the values. Keeps nothing of a call."""
+
+    __slots__ = ("_geometry", "_grid_slots", "_kernel", "_stream")
+
+    def __init__(self, kernel: Kernel, geometry: Geometry, grid_slots: GridSlots, stream: object) -> None:
+        if not grid_slots.axes:
+            kernel.check_geometry(geometry)
+        self._kernel, self._geometry, self._grid_slots, self._stream = kernel, geometry, grid_slots, stream
+
+    @property
+    def kernel(self) -> Kernel:
+        return self._kernel
+
+    @property
+    def geometry(self) -> Geometry:
+        return self._geometry
+
+    @property
+    def grid(self) -> Dim3:
+        """The grid in blocks, as `.over` rounded it."""
+        return self._geometry.grid
+
+    def __call__(self, *values: object, **by_name: object) -> None:
+        """Launch. Raises the ArgumentError family before anything runs, LaunchError where the driver refuses."""
+        kernel = self._kernel
+        stream = kernel.gpu.resolve_stream(self._stream)
+        run_checked(kernel.checked_launch(self._geometry, self._grid_slots, values, by_name, call_site(2)), stream)
+
+    def prepare(self, *values: object, **by_name: object) -> PreparedLaunch:
+        """Check everything now and return a launch to be called often; values may be slots."""
+        from .prepared import PreparedLaunch
+
+        kernel = self._kernel
+        stream: Stream = kernel.gpu.resolve_stream(self._stream)
+        launch = kernel.checked_launch(self._geometry, self._grid_slots, values, by_name, call_site(2))
+        return PreparedLaunch(launch, stream)
+
+
+class Module:
+    """Loaded code: `module["function"]` is a Kernel, iterating gives the names of its kernels.
+
+    Made by `gpu.load_module`. It stays loaded until `gpu.unload_module(name)` or the backend is closed, and in any
+    case until the launches that use it are done.
+    """
+
+    def __init__(self, gpu: GpuBackend, name: str) -> None:
+        self._gpu, self._name = gpu, name
+        self._kernels: dict[str, Kernel] = {}
+        self._is_loaded = True
+
+    @property
+    def gpu(self) -> GpuBackend:
+        return self._gpu
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def is_loaded(self) -> bool:
+        return self._is_loaded
+
+    @property
+    def globals(self) -> ModuleGlobals:
+        """The module's variables: `module.globals["name"]` is a DeviceBuffer on the symbol."""
+        self.check_loaded()
+        return ModuleGlobals(self)
+
+    def __getitem__(self, function: str) -> Kernel:
+        """The kernel of this name. Raises KernelNotFound with what there is and what comes near."""
+        known = self._kernels.get(function)
+        if known is not None and self._is_loaded:
+            return known
+        self.check_loaded()
+        loaded = self._gpu.registry.function(self._name, function)
+        # A C++ kernel may be asked for by its plain and by its mangled name: both are the same kernel.
+        kernel = self._kernels.get(loaded.name)
+        if kernel is None:
+            kernel = self._kernels.setdefault(loaded.name, Kernel(self, loaded))
+        return self._kernels.setdefault(function, kernel)
+
+    def __iter__(self) -> Iterator[str]:
+        self.check_loaded()
+        names = self._gpu.registry.function_names(self._name)
+        if names is None:
+            raise KernelNotFound(
+                f"{self._gpu.capabilities.backend} cannot list the kernels of module {self._name!r}; ask for one by name",
+                module=self._name,
+                function="",
+            )
+        return iter(names)
+
+    def __contains__(self, function: object) -> bool:
+        return function in tuple(self)
+
+    def check_loaded(self) -> None:
+        """Raise HandleClosed once the module is unloaded."""
+        if not self._is_loaded:
+            raise HandleClosed(f"module {self._name!r} is unloaded; load it again with gpu.load_module")
+
+    def mark_unloaded(self) -> None:
+        """The backend's: after this the module and its kernels refuse to be used."""
+        self._is_loaded = False
+
+    def __repr__(self) -> str:
+        return f"<Module {self._name!r} on {self._gpu.capabilities.device}>"
+
+
+class ModuleGlobals:
+    """The variables of a module by name."""
+
+    __slots__ = ("_module",)
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+
+    def __getitem__(self, name: str) -> DeviceBuffer:
+        """A buffer on the symbol's memory; it does not own it. Raises KernelNotFound."""
+        return self._module.gpu.module_global(self._module, name)

@@ -1,0 +1,324 @@
+"""PreparedLaunch and LaunchSequence: launches checked once and issued often. The hot path, alone in its file."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from .arguments import Argument, encoder_of
+from .checked import CheckedLaunch, read_grid
+from .errors import ArgumentCountError, CaptureError, HandleClosed
+from .geometry import Extent
+from .slots import Slot, names_of
+from .trace.launches import RecordedOperation
+from .trace.site import call_site
+
+if TYPE_CHECKING:
+    from .backend import GpuBackend
+    from .kernel import Kernel
+    from .memory.allocation import Allocation
+    from .stream import Stream
+
+
+class PreparedLaunch:
+    """A checked launch, to be called again with new values, grid or stream.
+
+    `prepared()` launches as prepared; `prepared(*values)` with all arguments new; `prepared(n=5)` with one new, by
+    its parameter's name or its slot's. New values hold for that call only; what a slot was set to is remembered until
+    it is set again. Kinds and types stay those it was prepared with. It holds the memory it names. Calls from several
+    threads do not see each other's values.
+    """
+
+    __slots__ = ("_encoders", "_launch", "_names", "_remembered", "_stream")
+
+    def __init__(self, launch: CheckedLaunch, stream: Stream) -> None:
+        launch.refuse_loans("a prepared launch")
+        kernel = launch.kernel
+        self._launch, self._stream = launch, stream
+        self._encoders: tuple[Callable[[object], Argument], ...] = tuple(
+            encoder_of(launch.gpu, argument, kernel=kernel.function, index=index, signature=kernel.signature)
+            for index, argument in enumerate(launch.arguments)
+        )
+        self._names = {}
+        for index in range(len(launch.arguments)):
+            parameter = kernel.signature.parameter(index)
+            if parameter is not None and parameter.name:
+                self._names[parameter.name] = index
+        self._remembered: Mapping[str, object] = {}
+
+    @property
+    def kernel(self) -> Kernel:
+        return self._launch.kernel
+
+    @property
+    def slot_names(self) -> tuple[str, ...]:
+        """The names that have to be set before it can run."""
+        return self._launch.slot_names
+
+    def __call__(
+        self,
+        *values: object,
+        grid: Extent | None = None,
+        stream: Stream | int | None = None,
+        **by_name: object,
+    ) -> None:
+        """Launch. Raises the ArgumentError family for a value that does not fit, before the driver is called.
+
+        `grid` and `stream` take the place of the prepared ones in this call.
+        """
+        launch = self._launch
+        kernel = launch.kernel
+        kernel.module.check_loaded()
+        replaced = self._replaced(values) if values else {}
+        remembered = self._remembered
+        if by_name:
+            remembered = self._read_names(by_name, replaced, remembered)
+        geometry = None
+        if grid is not None:
+            blocks, grid_slots = read_grid(grid)
+            if grid_slots.axes:
+                raise ArgumentCountError(
+                    f"{kernel.function}: a slot in the grid is set by its name, not given again", kernel=kernel.function
+                )
+            geometry = replace(launch.geometry, grid=blocks)
+            kernel.check_geometry(geometry)
+        on = self._stream if stream is None else launch.gpu.resolve_stream(stream)
+        recorder = launch.gpu.recorder(on)
+        if recorder is not None:
+            recorder.append_launch(launch.with_arguments(replaced, geometry).with_values(remembered))
+        else:
+            record = launch.bind(remembered, replaced=replaced, geometry=geometry, site=call_site(2))
+            launch.gpu.issue(record, on)
+        self._remembered = remembered
+
+    def _replaced(self, values: tuple[object, ...]) -> dict[int, Argument]:
+        launch = self._launch
+        if len(values) != len(self._encoders):
+            raise ArgumentCountError(
+                f"{launch.kernel.function}: prepared with {len(self._encoders)} arguments, called with {len(values)}; "
+                "give all of them, or some by name",
+                kernel=launch.kernel.function,
+                expected=len(self._encoders),
+                given=len(values),
+            )
+        replaced = {
+            index: encode(value) for index, (encode, value) in enumerate(zip(self._encoders, values, strict=True))
+        }
+        for index, argument in replaced.items():
+            self._check(index, argument)
+        return replaced
+
+    def _check(self, index: int, argument: Argument) -> None:
+        launch = self._launch
+        if argument.loan is not None:
+            launch.with_arguments({index: argument}).refuse_loans("a prepared launch")
+        launch.kernel.check_replaced(launch.arguments, index, argument)
+
+    def _read_names(
+        self, by_name: Mapping[str, object], replaced: dict[int, Argument], remembered: Mapping[str, object]
+    ) -> Mapping[str, object]:
+        kernel = self._launch.kernel.function
+        slots = self._launch.slot_names
+        updated = dict(remembered)
+        for name, value in by_name.items():
+            if name in slots:
+                updated[name] = value
+            elif name in self._names:
+                index = self._names[name]
+                if index in replaced:
+                    raise ArgumentCountError(
+                        f"{kernel}: parameter {name!r} is given twice, by position {index} and by name",
+                        kernel=kernel,
+                        index=index,
+                        name=name,
+                    )
+                argument = self._encoders[index](value)
+                self._check(index, argument)
+                replaced[index] = argument
+            else:
+                known = sorted({*slots, *self._names})
+                raise ArgumentCountError(
+                    f"{kernel}: no slot and no parameter is called {name!r}; there are {', '.join(known) or 'none'}",
+                    kernel=kernel,
+                    name=name,
+                    expected=tuple(known),
+                    given=name,
+                )
+        return updated
+
+    def __repr__(self) -> str:
+        geometry = self._launch.geometry
+        return (
+            f"<PreparedLaunch {self.kernel.function} grid {geometry.grid.as_tuple()} block {geometry.block.as_tuple()}"
+            f"{', slots ' + ', '.join(self.slot_names) if self.slot_names else ''}>"
+        )
+
+
+@dataclass(slots=True, eq=False)
+class RecordedLaunch:
+    """A launch as a sequence keeps it."""
+
+    launch: CheckedLaunch
+
+    @property
+    def allocations(self) -> tuple[Allocation, ...]:
+        launch = self.launch
+        pointers = [each.pointer for each in launch.arguments if each.pointer is not None]
+        return tuple(each.allocation for each in (*pointers, *launch.uses) if each.allocation is not None)
+
+    def run(self, stream: Stream, values: Mapping[str, object] | None = None) -> None:
+        self.launch.gpu.issue(self.launch.bind(values), stream)
+
+    def describe(self) -> str:
+        launch = self.launch
+        return f"launch of {launch.kernel.function} grid {launch.geometry.grid.as_tuple()}, recorded at {launch.site}"
+
+
+class LaunchSequence:
+    """Launches and copies recorded once and issued together, in order.
+
+    Made by `with gpu.sequence() as step:`: the launches, copies and fills that this thread makes inside the block are
+    recorded and not run. `step(pos=p, kv=ptr)` then issues them on a stream, slots set by name; what a slot was set
+    to is remembered until it is set again. It holds the memory it names. All slot values are read and checked before
+    the first launch is issued.
+    """
+
+    def __init__(self, gpu: GpuBackend) -> None:
+        self._gpu = gpu
+        self._operations: list[RecordedOperation | RecordedLaunch] = []
+        self._is_recording = False
+        self._is_closed = False
+        self._was_recorded = False
+        self._remembered: Mapping[str, object] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def gpu(self) -> GpuBackend:
+        return self._gpu
+
+    @property
+    def operations(self) -> tuple[RecordedOperation | RecordedLaunch, ...]:
+        """What was recorded, in order."""
+        return tuple(self._operations)
+
+    @property
+    def slot_names(self) -> tuple[str, ...]:
+        """The names that have to be set before it can run."""
+        slots: list[Slot] = []
+        for operation in self._operations:
+            if isinstance(operation, RecordedLaunch):
+                slots.extend(operation.launch.slots)
+        return names_of(slots)
+
+    @property
+    def allocations(self) -> tuple[Allocation, ...]:
+        """The memory it names, once each."""
+        return tuple(dict.fromkeys(each for operation in self._operations for each in operation.allocations))
+
+    def __len__(self) -> int:
+        return len(self._operations)
+
+    # ------------------------------------------------ recording
+
+    def __enter__(self) -> LaunchSequence:
+        self._check_open()
+        if self._was_recorded:
+            raise CaptureError("this sequence was recorded already; make another with gpu.sequence()")
+        self._gpu.begin_sequence(self)
+        self._is_recording = self._was_recorded = True
+        return self
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        self._is_recording = False
+        self._gpu.end_sequence(self)
+        if kind is not None:
+            self._operations.clear()
+            self._is_closed = True
+
+    def append(self, operation: RecordedOperation | RecordedLaunch) -> None:
+        """Record one operation; the engine's."""
+        self._operations.append(operation)
+
+    def append_launch(self, launch: CheckedLaunch) -> None:
+        """Record one checked launch; the engine's."""
+        self._operations.append(RecordedLaunch(launch))
+
+    # ------------------------------------------------ running
+
+    def __call__(self, *, stream: Stream | int | None = None, **values: object) -> None:
+        """Issue everything, in order. Raises ArgumentCountError for an unknown name or a slot without a value.
+
+        A sequence called inside a capture or another recording becomes part of it, with the values of this call.
+        """
+        self._check_open()
+        if self._is_recording:
+            raise CaptureError("this sequence is still being recorded; leave its `with` block before calling it")
+        on = self._gpu.resolve_stream(stream)
+        with self._lock:
+            current = {**self._remembered, **values}
+            self._check_names(values, current)
+            # Read every value before the first launch goes out: a refused one leaves nothing half done.
+            bound = [
+                operation.launch.bind(current) if isinstance(operation, RecordedLaunch) else operation
+                for operation in self._operations
+            ]
+            self._remembered = current
+        recorder = self._gpu.recorder(on)
+        for operation, ready in zip(self._operations, bound, strict=True):
+            if isinstance(operation, RecordedLaunch):
+                if recorder is not None:
+                    recorder.append_launch(operation.launch.with_values(current))
+                else:
+                    self._gpu.issue(ready, on)  # type: ignore[arg-type]
+            else:
+                operation.run(on)
+
+    def launch(self, stream: Stream | int | None = None, **values: object) -> None:
+        """The same as calling it."""
+        self(stream=stream, **values)
+
+    def copy(self) -> LaunchSequence:
+        """Another sequence of the same operations, with the slot values of now; later ones do not reach it."""
+        self._check_open()
+        twin = LaunchSequence(self._gpu)
+        twin._operations = list(self._operations)
+        twin._was_recorded = True
+        twin._remembered = dict(self._remembered)
+        return twin
+
+    def close(self) -> None:
+        """Let go of the memory it holds; it cannot be run afterwards."""
+        self._operations.clear()
+        self._remembered = {}
+        self._is_closed = True
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise HandleClosed("this sequence is closed, or its recording was abandoned; record it again")
+
+    def _check_names(self, values: Mapping[str, object], current: Mapping[str, object]) -> None:
+        names = self.slot_names
+        for name in values:
+            if name not in names:
+                raise ArgumentCountError(
+                    f"the sequence has no slot {name!r}; there are {', '.join(names) or 'none'}",
+                    kernel="",
+                    name=name,
+                    expected=names,
+                    given=name,
+                )
+        for name in names:
+            if name not in current:
+                raise ArgumentCountError(
+                    f"slot {name!r} of the sequence has no value; set it by name: sequence({name}=value)",
+                    kernel="",
+                    name=name,
+                    expected=name,
+                    given=None,
+                )
+
+    def __repr__(self) -> str:
+        slots = f", slots {', '.join(self.slot_names)}" if self.slot_names else ""
+        return f"<LaunchSequence of {len(self._operations)} operations{slots}>"
