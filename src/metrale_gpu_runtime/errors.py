@@ -196,6 +196,58 @@ class KernelNotFound(GpuError, LookupError):
         super().__init__(message)
 
 
+# ---------------------------------------------------------------- between the values and the engine
+
+
+class ScalarRefused(GpuError):
+    """A value cannot become a typed scalar. The engine raises it again with kernel and argument index.
+
+    `reason` is "range" or "kind", `message` one sentence without kernel or index, `expected` what would be taken
+    ((lowest, highest) for a range), `given` what was handed in.
+    """
+
+    reason: str = "kind"
+
+    def __init__(self, message: str, *, expected: object = None, given: object = None) -> None:
+        self.message, self.expected, self.given = message, expected, given
+        super().__init__(message)
+
+
+class ScalarRangeError(ScalarRefused, ValueError, OverflowError):
+    """A number of the right kind that the type cannot hold."""
+
+    reason = "range"
+
+
+class ScalarKindError(ScalarRefused, TypeError):
+    """A value of another kind than the type: a float for an integer, a bool for a number, an array for a scalar."""
+
+
+class SignatureError(GpuError, ValueError):
+    """A declaration that cannot be read, or two sources that disagree about one kernel.
+
+    `kernel` is its name; `text` and `position` (from 0) are the declaration and the place in it, where there is one;
+    `index` the parameter on which two sources disagree.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kernel: str,
+        text: str | None = None,
+        position: int | None = None,
+        index: int | None = None,
+    ) -> None:
+        self.kernel, self.text, self.position, self.index = kernel, text, position, index
+        if text is not None and position is not None:
+            start = text.rfind("\n", 0, position) + 1
+            end = text.find("\n", position)
+            line = text[start:] if end < 0 else text[start:end]
+            message = f"{message}\n  {line}\n  {' ' * (position - start)}^"
+        super().__init__(message)
+
+
 # ---------------------------------------------------------------- the machine's and the driver's
 
 
