@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from ..errors import CompileError
 from .nvrtc_library import INSTALL_HINT, OWN_HEADERS, NvrtcLibrary, is_available, nvrtc_library
 
-__all__ = ["CompiledPtx", "compile_ptx", "is_available", "parse_diagnostics"]
+__all__ = ["CompiledPtx", "compile_ptx", "first_errors", "gives_architecture", "is_available", "parse_diagnostics"]
 
 _SHOWN_ERRORS = 3
 _DIAGNOSTIC = re.compile(r"^(?P<file>[^\n]+?)\((?P<line>\d+)\): (?P<text>(?:catastrophic )?(?:error|warning)\b.*)$")
@@ -20,12 +20,16 @@ _ARCHITECTURE_OPTION = re.compile(r"-{1,2}(?:gpu-architecture|arch)(?:=|$)")
 
 @dataclass(frozen=True, slots=True)
 class CompiledPtx:
-    """What one compilation gave: PTX text, the compiler's log (warnings), lowered names of name expressions."""
+    """What one compilation gave: PTX text, the compiler's log (warnings), lowered names of name expressions.
+
+    `compiler` is "NVRTC" or "nvcc", `version` its CUDA version.
+    """
 
     ptx: bytes
     log: str
     version: tuple[int, int]
     lowered_names: Mapping[str, str] = field(default_factory=dict)
+    compiler: str = "NVRTC"
 
 
 def parse_diagnostics(log: str) -> tuple[tuple[str, int, str], ...]:
@@ -38,7 +42,7 @@ def parse_diagnostics(log: str) -> tuple[tuple[str, int, str], ...]:
     return tuple(found)
 
 
-def _first_errors(log: str) -> str:
+def first_errors(log: str) -> str:
     """The first error blocks of a log: the message and the source lines under it, up to the blank line."""
     blocks: list[list[str]] = []
     inside = False
@@ -55,6 +59,11 @@ def _first_errors(log: str) -> str:
         if inside:
             blocks[-1].append("  " + line)
     return "\n".join(line for block in blocks for line in block)
+
+
+def gives_architecture(option: str) -> bool:
+    """True for the option, of NVRTC or nvcc, that chooses the architecture."""
+    return _ARCHITECTURE_OPTION.match(option) is not None
 
 
 def _advice(log: str) -> str:
@@ -77,7 +86,7 @@ def _options(
     library: NvrtcLibrary, options: Sequence[str], architecture: str, debug: bool, include_paths: Iterable[str]
 ) -> list[str]:
     given = list(options)
-    if not any(_ARCHITECTURE_OPTION.match(option) for option in given):
+    if not any(gives_architecture(option) for option in given):
         given.append(f"--gpu-architecture={architecture}")
     if debug:
         given.append("--device-debug")
@@ -174,7 +183,7 @@ def compile_ptx(
         code = program.compile(all_options)
         log = program.text("ProgramLog").decode(errors="replace").strip()
         if code != 0:
-            errors = _first_errors(log) or "  " + (log or program.error_name(code))
+            errors = first_errors(log) or "  " + (log or program.error_name(code))
             total = sum("error" in text.split(":")[0] for _, _, text in parse_diagnostics(log))
             more = f"\n  … and {total - _SHOWN_ERRORS} more" if total > _SHOWN_ERRORS else ""
             raise CompileError(
