@@ -1,0 +1,157 @@
+"""Kernels of the mock: what a module holds, and Python functions that stand for a kernel's body."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ...driver import ArgumentKind, CodeImage, FunctionAttributes
+from ...geometry import Dim3
+from ...handles import KernelHandle, ModuleHandle
+from .log import Launch, RecordedArgument
+from .memory import MockMemory
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+_FORMATS = {
+    "u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "u64": "Q", "i64": "q",
+    "f16": "e", "f32": "f", "f64": "d", "bool": "?",
+}  # fmt: skip
+
+
+class KernelContext:
+    """What a Python kernel body gets: one whole launch, all of its blocks.
+
+    It runs when the queue runs, not when the launch is made. An IndexError or any other exception it raises
+    becomes a fault of that launch.
+    """
+
+    def __init__(self, launch: Launch, memory: MockMemory) -> None:
+        self._memory = memory
+        self.launch = launch
+        self.module, self.function = launch.module, launch.function
+        self.grid, self.block = Dim3(*launch.grid), Dim3(*launch.block)
+        self.shared_mem = launch.shared_mem
+        self.arguments: tuple[RecordedArgument, ...] = launch.arguments
+
+    def data(self, index: int) -> bytes:
+        """The bytes of an argument as they lie in the parameter block."""
+        return self.arguments[index].data
+
+    def value(self, index: int, scalar: str) -> Any:
+        """A by-value argument read as a scalar type: "u8" … "u64", "i8" … "i64", "f16", "f32", "f64", "bool".
+
+        Raises ValueError when the argument has not as many bytes as that type.
+        """
+        data = self.data(index)
+        form = _FORMATS[scalar]
+        if len(data) != struct.calcsize(form):
+            raise ValueError(f"argument {index} of {self.function} has {len(data)} bytes; {scalar} has not that many")
+        return struct.unpack(f"<{form}", data)[0]
+
+    def address(self, index: int) -> int:
+        """The address a pointer argument holds; 0 is null."""
+        return self.arguments[index].address
+
+    def local_nbytes(self, index: int) -> int:
+        """The size of a local-memory argument."""
+        argument = self.arguments[index]
+        if argument.kind is not ArgumentKind.LOCAL:
+            raise TypeError(f"argument {index} of {self.function} is a {argument.kind.value}, not local memory")
+        return argument.nbytes
+
+    def memory(self, index: int, nbytes: int | None = None) -> memoryview:
+        """The bytes a pointer argument points at: `nbytes`, or to the end of the driver's allocation."""
+        address = self.address(index)
+        return self.memory_at(address, nbytes)
+
+    def memory_at(self, address: int, nbytes: int | None = None) -> memoryview:
+        """Any device memory, by address. Raises IndexError where no allocation is, or it is too short."""
+        if nbytes is None:
+            found = self._memory.find(address)
+            if found is None:
+                raise IndexError(f"address {address:#x} lies in no live allocation")
+            region, offset = found
+            return region.data[offset:]
+        return self._memory.view(address, nbytes)
+
+    def array(self, index: int, dtype: npt.DTypeLike, count: int | None = None) -> npt.NDArray[Any]:
+        """A pointer argument as a NumPy array on the mock's memory, of `count` elements or to the allocation's end."""
+        import numpy as np
+
+        kind: np.dtype[Any] = np.dtype(dtype)
+        if count is not None:
+            return np.frombuffer(self.memory(index, count * kind.itemsize), dtype=kind)
+        view = self.memory(index)
+        return np.frombuffer(view[: len(view) // kind.itemsize * kind.itemsize], dtype=kind)
+
+    def blocks(self) -> Iterator[Dim3]:
+        """Every block index of the grid, x fastest."""
+        yield from _walk(self.grid)
+
+    def threads(self) -> Iterator[tuple[Dim3, Dim3]]:
+        """Every (block index, thread index) of the launch."""
+        for block in self.blocks():
+            for thread in _walk(self.block):
+                yield block, thread
+
+    def global_ids(self) -> Iterator[int]:
+        """blockIdx.x * blockDim.x + threadIdx.x of every thread; for launches of one dimension."""
+        return iter(range(self.grid.x * self.block.x))
+
+
+def _walk(extent: Dim3) -> Iterator[Dim3]:
+    for z in range(extent.z):
+        for y in range(extent.y):
+            for x in range(extent.x):
+                yield Dim3(x, y, z)
+
+
+KernelBody = Callable[[KernelContext], object]
+
+
+@dataclass(slots=True)
+class KernelDefinition:
+    """What was said of a kernel before it was looked up."""
+
+    body: KernelBody | None = None
+    attributes: FunctionAttributes = field(default_factory=FunctionAttributes)
+    blocks_per_multiprocessor: int | None = None
+
+
+@dataclass(slots=True)
+class LoadedModule:
+    """A loaded module; `pending` counts its launches that have not run."""
+
+    handle: ModuleHandle
+    image: CodeImage
+    declared: tuple[str, ...] | None
+    kernels: dict[str, KernelHandle] = field(default_factory=dict)
+    symbols: dict[str, tuple[int, int]] = field(default_factory=dict)
+    pending: int = 0
+
+
+@dataclass(slots=True)
+class LoadedKernel:
+    handle: KernelHandle
+    name: str
+    module: LoadedModule
+    definition: KernelDefinition
+
+
+# Comments and strings go first, so that a kernel in a comment is none.
+_PTX_NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\[^\n])*"', re.DOTALL)
+_PTX_ENTRY = re.compile(r"\.entry\s+([A-Za-z_$%][\w$]*)")
+
+
+def declared_kernels(image: CodeImage) -> tuple[str, ...] | None:
+    """The kernels a text names itself, or None where the mock cannot read the format. It reads PTX only."""
+    if image.format != "ptx":
+        return None
+    text = _PTX_NOISE.sub(" ", image.data.decode("utf-8", "replace"))
+    return tuple(dict.fromkeys(_PTX_ENTRY.findall(text)))
