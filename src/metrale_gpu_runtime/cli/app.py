@@ -1,0 +1,101 @@
+"""The commands of metrale-gpu and what their options mean."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from ..errors import GpuError
+
+app = typer.Typer(
+    name="metrale-gpu",
+    help="Launch, check and look at GPU kernels from the command line.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+BackendOption = Annotated[
+    str, typer.Option("--backend", "-b", help='"cpu", "cuda:1", "mock", …; "auto" is the best device here.')
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+
+
+@app.callback(invoke_without_command=True)
+def _root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        from importlib.metadata import version as installed
+
+        print(installed("metrale-gpu-runtime"))
+        raise typer.Exit
+
+
+@app.command()
+def demo(backend: BackendOption = "cpu") -> None:
+    """Ten seconds, offline: a kernel runs, a wrong launch is refused, an overrun is caught."""
+    from .demo import run_demo
+
+    run_demo(backend, Console())
+
+
+@app.command()
+def devices(json: JsonOption = False) -> None:
+    """Each backend with its devices, or the reason why it cannot be used here."""
+    from .devices import show_devices
+
+    show_devices(json, Console())
+
+
+@app.command()
+def inspect(
+    file: Annotated[Path, typer.Argument(help="Code: .ptx or .cu.")],
+    backend: BackendOption = "cpu",
+    json: JsonOption = False,
+    option: Annotated[list[str] | None, typer.Option("--option", help="A compiler option; may be repeated.")] = None,
+) -> None:
+    """The kernels of a file with signatures, shared memory and limits."""
+    from .inspect import inspect_file
+
+    inspect_file(file, backend, tuple(option or ()), json, Console())
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def launch(
+    file: Annotated[Path, typer.Argument(help="Code: .ptx or .cu.")],
+    kernel: Annotated[str, typer.Argument(help="The kernel's name.")],
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="In order: in:x.npy, inout:y.npy, out:z.npy:f32:1000 (a new zeroed array), raw files with "
+            "a type (in:x.bin:f32), u32:1000, f32:2.0, bool:true, bytes:00ff, null, or a bare number."
+        ),
+    ] = None,
+    grid: Annotated[str, typer.Option("--grid", "-g", help="Blocks: 4 or 4,2,1.")] = "1",
+    block: Annotated[str, typer.Option("--block", help="Threads per block: 256 or 16,16.")] = "1",
+    shared_mem: Annotated[int, typer.Option("--shared-mem", help="Dynamic shared memory in bytes.")] = 0,
+    signature: Annotated[str | None, typer.Option("--signature", help='"const float* x, int n"')] = None,
+    backend: BackendOption = "auto",
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for inout results; else NAME.out.npy beside the input.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Launch one kernel on arrays and numbers, and write what it changed."""
+    from .launch import LaunchRequest, launch_file
+
+    request = LaunchRequest(file, kernel, tuple(arguments or ()), grid, block, shared_mem, signature, backend, out)
+    launch_file(request, json, Console())
+
+
+def run() -> None:
+    """The entry point: errors of this package are one message and exit code 1, not a traceback."""
+    try:
+        app()
+    except GpuError as error:
+        Console(stderr=True).print(f"[bold red]{type(error).__name__}[/]: ", end="")
+        print(error, file=sys.stderr)
+        sys.exit(1)
