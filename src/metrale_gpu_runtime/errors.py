@@ -154,7 +154,10 @@ class PtxSyntaxError(ModuleLoadError):
 
     def __init__(self, message: str, *, module: str, line: int, column: int, excerpt: str = "") -> None:
         self.line, self.column, self.excerpt = line, column, excerpt
-        shown = f"\n  {excerpt}\n  {' ' * (column - 1)}^" if excerpt else ""
+        # Some producers put whole kernels on one line; what is shown is the part around the column.
+        begin = max(0, column - 80) if len(excerpt) > 160 else 0
+        part = "".join(c if c.isprintable() else " " for c in excerpt[begin : begin + 160])
+        shown = f"\n  {part}\n  {' ' * (column - 1 - begin)}^" if excerpt else ""
         super().__init__(f"{module}:{line}:{column}: {message}{shown}", module=module)
 
 

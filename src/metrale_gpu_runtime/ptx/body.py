@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 
 from .constants import constant, integer, natural, starts_constant
 from .declarations import REGISTER_TYPES, Budget, parameters, variables
 from .lexer import DOTTED, END, NUMBER, STRING, WORD, Tokens
-from .scopes import Meaning, Naming, Scope, find_label
+from .scopes import COMPONENT_NAMES, Meaning, Naming, Scope, find_label
 from .special_registers import COMPONENTS, SCALARS, VECTORS
+from .symbols import UnresolvedSymbols
 from .syntax import (
     Address,
     ArgumentList,
@@ -76,23 +76,6 @@ class Sources:
             file = self.files.get(number, f"<.file {number}>")
             known = self._known[key] = SourceLine(file, line, column)
         self.current = known
-
-
-class UnresolvedSymbols:
-    """Names that no scope of a function knows: the module must declare them, before or after."""
-
-    def __init__(self) -> None:
-        self._first: dict[str, int] = {}
-
-    def add(self, name: str, token: int) -> None:
-        """Note the first use of `name`."""
-        self._first.setdefault(name, token)
-
-    def check(self, tokens: Tokens, *known: Mapping[str, object]) -> None:
-        """Raise at the first use of a name that none of `known` has."""
-        for name, token in self._first.items():
-            if not any(name in names for names in known):
-                tokens.fail(f"{name} is not declared", token)
 
 
 def pragma(tokens: Tokens) -> None:
@@ -223,19 +206,17 @@ class BodyReader:
         elif text == ".loc":
             self.sources.loc(tokens)
         elif text in _SPACES:
-            for variable in variables(tokens, text[1:], None, self.budget):
-                self._variable(variable)
+            for variable in variables(tokens, text[1:], None, self.budget, self.unresolved):
+                unique = self.naming.variable(variable)
+                self.function.variables[unique] = (
+                    variable if unique == variable.name else replace(variable, name=unique)
+                )
         elif text == ".pragma":
             pragma(tokens)
         elif text in _MODULE_DIRECTIVES:
             tokens.fail(f'{text} inside the body of {self.function.name}: a "}}" is missing', tokens.at - 1)
         else:
             tokens.fail(f"{text} is no directive of a body", tokens.at - 1)
-
-    def _variable(self, variable: Variable) -> None:
-        # The declaration has been read to its semicolon, so an error about its name stands there.
-        unique = self.naming.variable(variable, self.tokens.at - 1)
-        self.function.variables[unique] = variable if unique == variable.name else replace(variable, name=unique)
 
     def _registers(self) -> None:
         tokens, naming = self.tokens, self.naming
@@ -444,8 +425,8 @@ class BodyReader:
         if base in VECTORS:
             if not dot:
                 return Vector(tuple(SpecialRegister(f"{base}.{component}") for component in COMPONENTS))
-            if part in COMPONENTS:
-                return SpecialRegister(name)
+            if part in COMPONENT_NAMES:
+                return SpecialRegister(f"{base}.{COMPONENTS[COMPONENT_NAMES[part]]}")
             tokens.fail(f"{base} has no component .{part}; it has .x, .y, .z and .w", at)
         if dot:
             return self._part(at, base, part)

@@ -205,10 +205,10 @@ def _apply(tokens: Tokens, at: int, operator: str, left: _Value, right: _Value) 
     if operator in _COMPARISONS:
         return int(_compared(operator, a, b)), False
     if operator in ("<<", ">>"):
-        amount = right[0] & _MASK
-        if operator == "<<":
-            return _wrapped(left[0] << amount if amount < 64 else 0, left[1])
-        return _wrapped(left[0] >> min(amount, 63) if not left[1] or amount < 64 else 0, left[1])
+        # The assembler shifts as its host does, which says nothing of what was meant.
+        if not 0 <= right[0] < 64:
+            tokens.fail(f"a shift by {right[0]}; 64-bit constants shift by 0 to 63", at)
+        return _wrapped(left[0] << right[0] if operator == "<<" else left[0] >> right[0], left[1])
     if operator in ("/", "%"):
         if b == 0:
             tokens.fail("division by zero", at)

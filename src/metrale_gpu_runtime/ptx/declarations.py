@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from .constants import constant, integer, natural, starts_constant
 from .lexer import DOTTED, NUMBER, STRING, WORD, Tokens
+from .symbols import UnresolvedSymbols
 from .syntax import Immediate, Initializer, Variable
 
 # Bytes of an element; a predicate has no memory form and opaque references are handles of 8 bytes.
@@ -23,7 +24,7 @@ TYPE_NBYTES = {
 REGISTER_TYPES = frozenset({"pred", *TYPE_NBYTES} - {"texref", "samplerref", "surfref"})
 OPAQUE_TYPES = frozenset({"texref", "samplerref", "surfref"})
 POINTER_SPACES = frozenset({"global", "const", "shared", "local", "param"})
-_FLOAT_FORMATS = {"f16": "<e", "f32": "<f", "f64": "<d"}
+_FLOAT_TYPES = frozenset({"f16", "bf16", "f16x2", "bf16x2", "tf32", "f32", "f64"})
 _DATA_SPACES = frozenset({"global", "const"})
 
 LARGEST_INITIALISED_NBYTES = 256 << 20
@@ -54,12 +55,17 @@ class _Head:
     attributes: tuple[str, ...] = ()
 
 
-def variables(tokens: Tokens, space: str, linkage: str | None, budget: Budget) -> list[Variable]:
-    """Read `[.align n] .type name[dims] [= initialiser], …;` after the state space, to the semicolon."""
+def variables(
+    tokens: Tokens, space: str, linkage: str | None, budget: Budget, unresolved: UnresolvedSymbols
+) -> list[Variable]:
+    """Read `[.align n] .type name[dims] [= initialiser], …;` after the state space, to the semicolon.
+
+    Symbols in initialisers are noted in `unresolved`, for functions and variables may follow.
+    """
     head = _head(tokens, space)
     found: list[Variable] = []
     while True:
-        found.extend(_declarator(tokens, head, linkage, budget))
+        found.extend(_declarator(tokens, head, linkage, budget, unresolved))
         if tokens.accept(";"):
             return found
         tokens.expect(",", ' or ";" after a declaration')
@@ -141,7 +147,9 @@ def _head(tokens: Tokens, space: str) -> _Head:
     return head
 
 
-def _declarator(tokens: Tokens, head: _Head, linkage: str | None, budget: Budget) -> list[Variable]:
+def _declarator(
+    tokens: Tokens, head: _Head, linkage: str | None, budget: Budget, unresolved: UnresolvedSymbols
+) -> list[Variable]:
     at = tokens.at
     name = tokens.word("the name of a variable")
     if tokens.accept("<"):
@@ -155,12 +163,14 @@ def _declarator(tokens: Tokens, head: _Head, linkage: str | None, budget: Budget
     count = _dimensions(tokens)
     variable = _variable(tokens, at, head, name, count, linkage)
     if not tokens.accept("="):
+        if variable.nbytes == 0 and linkage not in ("extern", "common"):
+            tokens.fail(f"{name} has no size; only .extern arrays may leave it open", at)
         return [variable]
     if head.type in OPAQUE_TYPES:
         return [replace(variable, properties=_properties(tokens))]
     if head.space not in _DATA_SPACES:
         tokens.fail(f"only .global and .const variables have initial values, not .{head.space}", tokens.at - 1)
-    return [_Initialising(tokens, head, variable, count, budget).read()]
+    return [_Initialising(tokens, head, variable, count, budget, unresolved).read()]
 
 
 def _dimensions(tokens: Tokens) -> list[int | None]:
@@ -230,17 +240,25 @@ def _properties(tokens: Tokens) -> tuple[tuple[str, str | int], ...]:
 class _Initialising:
     """Reads one initialiser into bytes and the addresses to be stored over them.
 
-    Braces fill dimension by dimension as in C; what is left out is zero. The bytes grow with what is written
-    and are padded once at the end, so that the declared size costs nothing before it is known to be allowed.
+    Each dimension has its braces; what is left out at the end is zero. The bytes grow with what is written and
+    are padded once at the end, so that the declared size costs nothing before it is known to be allowed.
     """
 
     def __init__(
-        self, tokens: Tokens, head: _Head, variable: Variable, count: list[int | None], budget: Budget
+        self,
+        tokens: Tokens,
+        head: _Head,
+        variable: Variable,
+        count: list[int | None],
+        budget: Budget,
+        unresolved: UnresolvedSymbols,
     ) -> None:
+        self.unresolved = unresolved
         self.tokens, self.variable, self.count, self.budget = tokens, variable, count, budget
         self.scalar = TYPE_NBYTES[head.type]
         self.data = bytearray()
         self.relocations: list[Initializer] = []
+        self.short_row = False
         # Extents from outside in, a vector's components being the innermost dimension.
         self.extents: list[int | None] = [*count, *([head.vector] if head.vector > 1 else [])]
 
@@ -288,23 +306,27 @@ class _Initialising:
         tokens.expect("{")
         stride, extent = self._stride(level), self.extents[level]
         innermost = level == len(self.extents) - 1
-        # Values may stand flat where the inner dimensions are; they then fill those in order.
-        start, end = offset, None if extent is None else offset + stride * extent
-        while not tokens.accept("}"):
-            if end is not None and offset >= end:
+        # An open dimension that holds rows of nothing would take rows without end for free.
+        end = offset + stride * extent if extent is not None else offset + LARGEST_INITIALISED_NBYTES * bool(stride)
+        if tokens.accept("}"):
+            return
+        while True:
+            if offset >= end:
                 tokens.fail(f"more values than {self.variable.name} has room for")
-            if tokens.texts[tokens.at] == "{" and not innermost:
-                if stride and (offset - start) % stride:
-                    tokens.fail("braces in the middle of a row")
-                self._braces(level + 1, offset)
-                offset += stride
-            else:
-                if tokens.texts[tokens.at] == "{":
-                    tokens.fail(f"more braces than {self.variable.name} has dimensions")
+            # The ISA has a row that is too short end in zeros; the assembler lets the next row begin there. So a
+            # row is short only where nothing follows.
+            if self.short_row:
+                tokens.fail("a row follows one that has too few values; write out its zeros")
+            if innermost:
                 self._value(offset)
-                offset += self.scalar
+            else:
+                self._braces(level + 1, offset)
+            offset += stride
             if not tokens.accept(","):
                 tokens.expect("}", ' or "," after a value')
+                self.short_row = self.short_row or (level > 0 and offset < end)
+                if innermost and self.variable.vector > 1 and offset < end:
+                    tokens.fail(f"a vector of {self.variable.vector} has too few values", tokens.at - 1)
                 return
 
     def _store(self, offset: int, raw: bytes) -> None:
@@ -335,12 +357,13 @@ class _Initialising:
     def _address(self, offset: int, mask: int | None) -> None:
         """`sym`, `sym+4`, `generic(sym)`, `generic(sym+4)+8`."""
         tokens = self.tokens
-        at = tokens.at
+        at = symbol_at = tokens.at
         symbol = tokens.word("a symbol")
         generic = symbol == "generic" and tokens.texts[tokens.at] == "("
         addend = 0
         if generic:
             tokens.expect("(")
+            symbol_at = tokens.at
             symbol = tokens.word("a symbol")
             addend = self._addend()
             tokens.expect(")", " after the symbol")
@@ -349,8 +372,9 @@ class _Initialising:
             tokens.fail(f"an address does not fit in .{self.variable.type}", at)
         if mask is not None and not _is_byte_mask(mask):
             tokens.fail(f"a mask selects one byte of an address (0xFF, 0xFF00, …), not {mask:#x}", at - 2)
-        if self.variable.type in _FLOAT_FORMATS:
+        if self.variable.type in _FLOAT_TYPES:
             tokens.fail(f"an address cannot be stored as .{self.variable.type}", at)
+        self.unresolved.add(symbol, symbol_at)
         self._store(offset, bytes(self.scalar))
         self.relocations.append(Initializer(offset, self.scalar, symbol, addend, generic, mask))
 
@@ -362,30 +386,25 @@ class _Initialising:
 
     def _encoded(self, value: Immediate, at: int) -> bytes:
         tokens, kind, width = self.tokens, self.variable.type, self.scalar
-        wanted = _FLOAT_FORMATS.get(kind)
         if value.float_bits is None:
-            if wanted is None:
+            if kind not in _FLOAT_TYPES:
                 return (value.value & ((1 << 8 * width) - 1)).to_bytes(width, "little")
-            number = float(value.value)
-        else:
-            raw = value.value.to_bytes(value.float_bits // 8, "little")
-            if kind[0] in "us":
-                tokens.fail(f"a floating-point value for .{kind}", at)
-            if len(raw) == width and kind not in ("f16", "bf16"):
-                return raw
-            number = struct.unpack("<f" if value.float_bits == 32 else "<d", raw)[0]
-        if wanted is None:
-            return tokens.fail(f"a floating-point value of {value.float_bits} bits for .{kind}", at)
-        return _rounded(wanted, number)
+            return tokens.fail(f"an integer for .{kind}; write it with a decimal point or as a bit pattern", at)
+        raw = value.value.to_bytes(value.float_bits // 8, "little")
+        if kind[0] in "fb" and len(raw) == width:
+            return raw
+        if kind in ("f32", "b32") and value.float_bits == 64:
+            return _rounded_to_f32(struct.unpack("<d", raw)[0])
+        return tokens.fail(f"a floating-point value of {value.float_bits} bits for .{kind}", at)
 
 
 def _is_byte_mask(mask: int) -> bool:
     return mask in {0xFF << 8 * byte for byte in range(8)}
 
 
-def _rounded(form: str, number: float) -> bytes:
-    """IEEE rounding to the format; too large becomes infinity, where struct would raise."""
+def _rounded_to_f32(number: float) -> bytes:
+    """IEEE rounding; too large becomes infinity, where struct would raise."""
     try:
-        return struct.pack(form, number)
+        return struct.pack("<f", number)
     except OverflowError:
-        return struct.pack(form, float("inf") if number > 0 else float("-inf"))
+        return struct.pack("<f", float("inf") if number > 0 else float("-inf"))

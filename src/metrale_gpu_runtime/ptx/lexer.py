@@ -30,7 +30,7 @@ _TOKEN = re.compile(
           | \.[0-9]++(?:[eE][+-]?[0-9]++)?+
           | [0-9]++U?
         ) (?![A-Za-z0-9_$]) )
-    | ("(?:[^"\\\n]|\\[^\n])*+")
+    | ("[^"\n]*+")
     | (<<|>>|<=|>=|==|!=|&&|\|\||/(?!\*)|[,;:{}()\[\]<>@!|+\-*%&^~?=])
     | (\Z)
     | (\#[^\n]*+)
@@ -39,8 +39,6 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
-
-_LONGEST_EXCERPT = 2000
 
 
 class Tokens:
@@ -129,13 +127,17 @@ class Tokens:
 
     def fail(self, message: str, index: int | None = None) -> NoReturn:
         """Raise `PtxSyntaxError` at a token (the next one by default)."""
-        offset = self.starts[self.at if index is None else index]
-        position = self._position(offset)
-        begin = offset - position.column + 1
-        end = self.source.find("\n", begin, begin + _LONGEST_EXCERPT)
-        excerpt = self.source[begin : begin + _LONGEST_EXCERPT if end < 0 else end].rstrip()
-        raise PtxSyntaxError(message, module=self.module, line=position.line, column=position.column, excerpt=excerpt)
+        self.fail_at(message, self.position(index))
+
+    def fail_at(self, message: str, place: Position) -> NoReturn:
+        """Raise `PtxSyntaxError` at a place that was noted while reading."""
+        assert self._newlines is not None
+        begin = self._newlines[place.line - 1] + 1
+        end = self._newlines[place.line] if place.line < len(self._newlines) else len(self.source)
+        excerpt = self.source[begin:end].rstrip()
+        raise PtxSyntaxError(message, module=self.module, line=place.line, column=place.column, excerpt=excerpt)
 
 
 def _shortened(text: str) -> str:
+    text = text if text.isprintable() else ascii(text)
     return text if len(text) <= 60 else f"{text[:40]}… ({len(text)} characters)"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .body import BodyReader, Sources, UnresolvedSymbols, pragma
+from .body import BodyReader, Sources, pragma
 from .constants import integer, natural
 from .declarations import Budget, attributes, parameters, variables
 from .lexer import DOTTED, END, NUMBER, STRING, Tokens
 from .scopes import Naming
 from .sections import section
+from .symbols import UnresolvedSymbols
 from .syntax import Function, LaunchBounds, PtxModule, Variable
 
 _LINKAGE = frozenset({".visible", ".extern", ".weak", ".common"})
@@ -71,7 +72,8 @@ class _ModuleReader:
         number = natural(tokens, "the number of a file")
         if tokens.kinds[tokens.at] != STRING:
             tokens.unexpected("the path of a file in quotes")
-        self.module.files[number] = tokens.take()[1:-1].replace('\\"', '"').replace("\\\\", "\\")
+        # A string has no escapes; producers double the backslashes of Windows paths all the same.
+        self.module.files[number] = tokens.take()[1:-1].replace("\\\\", "\\")
         if tokens.accept(","):
             natural(tokens, "the time stamp of a file")
             tokens.expect(",", " before the size of a file")
@@ -152,16 +154,14 @@ class _ModuleReader:
             tokens.expect("]", " after the number of a constant bank")
         if space == "reg":
             tokens.fail(".reg outside of a function", tokens.at - 1)
-        for variable in variables(tokens, space, linkage, self.budget):
-            for relocation in variable.relocations:
-                self.unresolved.add(relocation.symbol, tokens.at - 1)
+        for variable in variables(tokens, space, linkage, self.budget, self.unresolved):
             known = module.variables.get(variable.name)
             if variable.name in module.functions:
-                tokens.fail(f"{variable.name} is a function already", tokens.at - 1)
+                tokens.fail_at(f"{variable.name} is a function already", variable.position)
             if known is not None and known.linkage != "extern":
                 if variable.linkage != "extern":
                     line = known.position.line
-                    tokens.fail(f"{variable.name} is defined a second time; first in line {line}", tokens.at - 1)
+                    tokens.fail_at(f"{variable.name} is defined a second time; first in line {line}", variable.position)
                 continue
             # An .extern declaration gives way, and the definition takes its own place in the order of the text.
             module.variables.pop(variable.name, None)
@@ -210,6 +210,8 @@ class _ModuleReader:
         name_at = tokens.at
         name = tokens.word("the name of a function")
         taken = parameters(tokens) if tokens.texts[tokens.at] == "(" else ()
+        if is_kernel and any(parameter.space != "param" for parameter in taken):
+            tokens.fail(f"the parameters of the kernel {name} must be .param, not .reg", name_at)
         function = Function(name, is_kernel, linkage, taken, returns, tokens.position(at), noreturn=noreturn)
         self._performance_directives(function)
         known = module.functions.get(name)
@@ -230,7 +232,7 @@ class _ModuleReader:
         module.functions[name] = function
         naming = Naming(tokens, module, function)
         for parameter in (*returns, *taken):
-            naming.parameter(parameter, name_at)
+            naming.parameter(parameter)
         BodyReader(tokens, naming, self.sources, self.unresolved, self.budget, self.spellings).read()
         self.sources.current = None
 

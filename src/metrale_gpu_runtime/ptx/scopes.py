@@ -8,7 +8,7 @@ from .special_registers import COMPONENTS
 from .syntax import Function, PtxModule, Register, RegisterDeclaration, Symbol, Variable, Vector
 
 # A vector's components may be written as a colour too (PTX ISA, "Vectors as Operands").
-_COMPONENT_NAMES = {"x": 0, "y": 1, "z": 2, "w": 3, "r": 0, "g": 1, "b": 2, "a": 3}
+COMPONENT_NAMES = {"x": 0, "y": 1, "z": 2, "w": 3, "r": 0, "g": 1, "b": 2, "a": 3}
 
 Meaning = Register | Symbol | Vector
 
@@ -41,25 +41,34 @@ class Naming:
         self._taken[name] = taken + 1
         return name if taken == 0 else f"{name}.{taken + 1}"
 
-    def _refuse_double(self, name: str, at: int) -> None:
+    def _is_declared_here(self, name: str) -> bool:
         scope = self.scope
-        if name in scope.names or (scope.labels is not None and name in scope.labels):
+        return (
+            name in scope.names
+            or (scope.labels is not None and name in scope.labels)
+            or (scope.ranges is not None and _range_of(scope.ranges, name) is not None)
+        )
+
+    def _refuse_double(self, name: str, at: int) -> None:
+        if self._is_declared_here(name):
             self.tokens.fail(f"{name} is declared twice in the same braces", at)
 
-    def parameter(self, variable: Variable, at: int) -> None:
+    def parameter(self, variable: Variable) -> None:
         """Make a parameter or result of the function known; it keeps its name."""
         if variable.name == "_":
             return
-        self._refuse_double(variable.name, at)
+        if self._is_declared_here(variable.name):
+            self.tokens.fail_at(f"there are two parameters {variable.name}", variable.position)
         self._taken[variable.name] = 1
         if variable.space == "reg":
             self._declare(self.scope, variable.name, variable.name, variable.type, variable.vector)
         else:
             self.scope.names[variable.name] = Symbol(variable.name)
 
-    def variable(self, variable: Variable, at: int) -> str:
+    def variable(self, variable: Variable) -> str:
         """Declare a variable of the body and return its unique name."""
-        self._refuse_double(variable.name, at)
+        if self._is_declared_here(variable.name):
+            self.tokens.fail_at(f"{variable.name} is declared twice in the same braces", variable.position)
         # Both would be a Symbol of that name, so the module's keeps it.
         unique = self._unique(variable.name, int(self.in_module(variable.name)))
         self.scope.names[variable.name] = Symbol(unique)
@@ -118,32 +127,18 @@ class Naming:
             if meaning is not None:
                 return meaning
             if scope.ranges is not None:
-                meaning = self._find_in_ranges(scope, scope.ranges, name)
-                if meaning is not None:
-                    return meaning
-            scope = scope.parent
-        return None
-
-    def _find_in_ranges(self, scope: Scope, ranges: dict[str, tuple[int, str, int]], name: str) -> Meaning | None:
-        # A prefix may itself end in digits (`%r1<10>` has %r12), so each split of the digits is tried; a count has
-        # at most seven.
-        end = len(name)
-        for split in range(end - 1, max(end - 8, 0), -1):
-            if not "0" <= name[split] <= "9":
-                return None
-            declared = ranges.get(name[:split])
-            if declared is not None:
-                digits = name[split:]
-                if int(digits) < declared[0] and (digits[0] != "0" or digits == "0"):
+                declared = _range_of(scope.ranges, name)
+                if declared is not None:
                     _, kind, vector = declared
                     return self._declare(scope, name, self._unique(name), kind, vector)
+            scope = scope.parent
         return None
 
     def component(self, meaning: Meaning, part: str) -> Register | None:
         """The register `v.x` of a vector register; None where there is no such component."""
         if not isinstance(meaning, Vector):
             return None
-        index = _COMPONENT_NAMES.get(part, -1)
+        index = COMPONENT_NAMES.get(part, -1)
         if not 0 <= index < len(meaning.elements):
             return None
         register = meaning.elements[index]
@@ -156,4 +151,19 @@ def find_label(scope: Scope | None, name: str) -> str | None:
         if scope.labels is not None and name in scope.labels:
             return scope.labels[name]
         scope = scope.parent
+    return None
+
+
+def _range_of(ranges: dict[str, tuple[int, str, int]], name: str) -> tuple[int, str, int] | None:
+    """The declaration by count that has a register of this name."""
+    # A prefix may itself end in digits (`%r1<10>` has %r12), so each split of the digits is tried; a count has at
+    # most seven.
+    for split in range(len(name) - 1, max(len(name) - 8, 0), -1):
+        if not "0" <= name[split] <= "9":
+            return None
+        declared = ranges.get(name[:split])
+        if declared is not None:
+            digits = name[split:]
+            if int(digits) < declared[0] and (digits[0] != "0" or digits == "0"):
+                return declared
     return None
