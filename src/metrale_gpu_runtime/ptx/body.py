@@ -491,7 +491,10 @@ class BodyReader:
         """`x[3]`: the address of an element (PTX ISA, "Arrays as Operands")."""
         tokens = self.tokens
         at = tokens.at
-        variable = self.function.variables.get(symbol.name) or self.module.variables.get(symbol.name)
+        variable = self.function.variables.get(symbol.name)
+        if variable is None:
+            named = (v for v in (*self.function.parameters, *self.function.returns) if v.name == symbol.name)
+            variable = next(named, None) or self.module.variables.get(symbol.name)
         if variable is None or variable.count is None:
             tokens.fail(f"{symbol.name} is not a declared array", at - 1)
         tokens.at += 1

@@ -163,7 +163,7 @@ def _declarator(
     count = _dimensions(tokens)
     variable = _variable(tokens, at, head, name, count, linkage)
     if not tokens.accept("="):
-        if variable.nbytes == 0 and linkage not in ("extern", "common"):
+        if variable.nbytes == 0 and linkage not in ("extern", "common") and head.space != "param":
             tokens.fail(f"{name} has no size; only .extern arrays may leave it open", at)
         return [variable]
     if head.type in OPAQUE_TYPES:

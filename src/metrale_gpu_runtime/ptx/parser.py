@@ -91,10 +91,7 @@ class _ModuleReader:
 
     def _target(self) -> None:
         tokens, module = self.tokens, self.module
-        if not module.target:
-            module.target = tokens.word("an architecture such as sm_80")
-        else:
-            module.target_options += (tokens.word("an option of .target"),)
+        module.target = tokens.word("an architecture such as sm_80")
         while tokens.accept(","):
             module.target_options += (tokens.word("an option of .target"),)
 
@@ -124,6 +121,8 @@ class _ModuleReader:
         elif linkage is not None:
             tokens.unexpected(".entry, .func or a state space", tokens.at - 1)
         elif text == ".address_size":
+            if self.module.functions or self.module.variables:
+                tokens.fail(".address_size stands before the first declaration", at)
             size = natural(tokens, "32 or 64")
             if size not in (32, 64):
                 tokens.unexpected("32 or 64", tokens.at - 1)
@@ -139,10 +138,8 @@ class _ModuleReader:
             pragma(tokens)
         elif text == ".alias":
             self._alias()
-        elif text == ".target":
-            self._target()
-        elif text == ".version":
-            tokens.fail("a second .version; this text holds two modules", at)
+        elif text in (".version", ".target"):
+            tokens.fail(f"a second {text}; this text holds two modules", at)
         else:
             tokens.fail(f"{text} is no directive of a module", at)
 
@@ -270,6 +267,6 @@ class _ModuleReader:
     def _limit(self, word: str) -> int:
         at = self.tokens.at
         value = integer(self.tokens, f"a number after {word}")
-        if not 0 <= value < 1 << 32:
+        if not 1 <= value < 1 << 32:
             self.tokens.fail(f"{word} cannot be {value}", at)
         return value
