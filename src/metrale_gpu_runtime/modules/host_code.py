@@ -12,10 +12,12 @@ from dataclasses import dataclass
 
 # Headers whose contents run on the host only; a file that includes one is meant for nvcc.
 _HOST_HEADERS = frozenset(
-    "iostream fstream sstream iomanip ostream istream vector string map unordered_map set unordered_set list deque queue "
-    "stack memory mutex thread future chrono random regex filesystem stdexcept exception condition_variable "
-    "sys/time.h sys/stat.h unistd.h getopt.h omp.h mpi.h cublas_v2.h cufft.h curand.h cusparse.h cudnn.h nccl.h "
-    "helper_cuda.h helper_functions.h thrust/device_vector.h thrust/host_vector.h".split()
+    """
+    iostream fstream sstream iomanip ostream istream vector string map unordered_map set unordered_set list deque queue
+    stack memory mutex thread future chrono random regex filesystem stdexcept exception condition_variable
+    sys/time.h sys/stat.h unistd.h getopt.h omp.h mpi.h cublas_v2.h cufft.h curand.h cusparse.h cudnn.h nccl.h
+    helper_cuda.h helper_functions.h thrust/device_vector.h thrust/host_vector.h
+    """.split()  # noqa: SIM905 -- a column of quoted names would be no easier to read
 )
 _SPACES = re.compile(r"\b__(?:global|device)__\b")
 _OUTSIDE = re.compile(
@@ -36,7 +38,7 @@ _TYPE = re.compile(r"\b(?:struct|class|union|enum)\b[^()=]*$")
 
 @dataclass(frozen=True, slots=True)
 class HostCode:
-    """One piece of host code: its kind ("function", "launch", "header", "variable"), its name, the line where it stands.
+    """One piece of host code: its kind ("function", "launch", "header", "variable"), its name, its line.
 
     `file` is empty for the source itself, else the header that holds it.
     """
@@ -86,7 +88,7 @@ def _function_name(head: str) -> tuple[str, int] | None:
     match = re.search(r"((?:\w+\s*::\s*)*(?:operator\s*[^\s(]+|~?\w+))\s*\(", bare)
     if match is None or "=" in re.sub(r"operator\s*[^\s(]+|<[^<>]*>", "", bare[: match.start(1) + 1]):
         return None
-    if match[1] in {"if", "for", "while", "switch", "return", "sizeof"}:
+    if match[1] in {"if", "for", "while", "switch", "catch", "return", "sizeof"}:
         return None
     return match[1], match.start(1)
 

@@ -169,7 +169,7 @@ def compile_ptx(
     optimisation and with DWARF. `names` are C++ name expressions ("scale<float>") to be instantiated; their symbols
     come back as `lowered_names`.
 
-    Raises NotSupported without NVRTC, CompileError with the log when it refuses the source.
+    Raises BackendUnavailable without NVRTC, CompileError with the log when it refuses the source.
     """
     library = nvrtc_library()
     version = ".".join(map(str, library.version))

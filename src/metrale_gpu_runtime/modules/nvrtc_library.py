@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import NotSupported
+from ..errors import BackendUnavailable
 
 INSTALL_HINT = "pip install 'metrale-gpu-runtime[nvrtc]'"
 
@@ -126,17 +126,16 @@ def _search() -> NvrtcLibrary | tuple[str, ...]:
 def nvrtc_library() -> NvrtcLibrary:
     """NVRTC of the wheels, of CUDA_HOME or CUDA_PATH, or of the system, in this order.
 
-    Raises NotSupported that lists every place looked at when there is none.
+    Raises BackendUnavailable that lists every place looked at when there is none.
     """
     found = _search()
     if isinstance(found, NvrtcLibrary):
         return found
     places = "".join(f"\n  {place}" for place in found)
-    raise NotSupported(
+    raise BackendUnavailable(
         f"CUDA C needs NVRTC to be compiled, and none is here. {INSTALL_HINT}, or set CUDA_HOME to a toolkit, or load "
         f"PTX instead. Looked at:{places}",
         backend="nvrtc",
-        feature="cuda-c",
     )
 
 
