@@ -100,6 +100,10 @@ int32_t kernel_thread(Launch *launch, Block *block, Thread *thread, uint32_t tid
 extern const uint32_t KERNEL_SUSPENDS;   /* 0: kernel_thread only returns THREAD_EXITED or THREAD_FAULTED */
 extern const uint32_t KERNEL_USES_FRAME; /* 0: no spills and no local memory: thread->frame is not touched */
 
+/* The driver adds to the kernel's module: the size of the parameter block, at least 1. A kernel that never suspends
+ * is handed a copy of so many bytes, whose contents LLVM then keeps in registers. */
+extern const uint32_t KERNEL_PARAM_NBYTES;
+
 /* The scheduler provides, for translated code: */
 /* Records a fault of this thread (the first of a launch wins) and stops the launch; the caller returns THREAD_FAULTED. */
 void record_fault(Launch *launch, Block *block, uint32_t tid_x, uint32_t tid_y, uint32_t tid_z, uint32_t kind,
