@@ -21,6 +21,7 @@ from .capabilities import Capabilities
 from .errors import NotSupported
 from .geometry import Geometry
 from .handles import DEFAULT_STREAM, EventHandle, KernelHandle, ModuleHandle, StreamHandle
+from .layout import ArgumentKind, ArgumentLayout
 
 
 class MemoryKind(enum.Enum):
@@ -29,30 +30,6 @@ class MemoryKind(enum.Enum):
     DEVICE = "device"
     MANAGED = "managed"
     PINNED = "pinned"
-
-
-class ArgumentKind(enum.Enum):
-    """How an argument reaches the kernel."""
-
-    POINTER = "pointer"
-    VALUE = "value"
-    LOCAL = "local"
-
-
-@dataclass(frozen=True, slots=True)
-class ArgumentLayout:
-    """Where each argument lies in a launch's image, in the kernel's order.
-
-    The image is the parameter block as C lays it out: each argument at its natural (or declared) alignment, the
-    end not padded. A pointer is its 8-byte little-endian address. A LOCAL argument has no bytes in the image; its
-    size in `sizes` is the local memory asked for.
-    """
-
-    kinds: tuple[ArgumentKind, ...]
-    offsets: tuple[int, ...]
-    sizes: tuple[int, ...]
-    alignments: tuple[int, ...]
-    nbytes: int
 
 
 @dataclass(frozen=True, slots=True)

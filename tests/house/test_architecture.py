@@ -21,6 +21,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     (
         "errors",
         "handles",
+        "layout",
         "geometry",
         "rounding",
         "scalars",

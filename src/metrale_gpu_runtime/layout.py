@@ -1,0 +1,30 @@
+"""Where each argument of a launch lies in its image: what a signature decides and a driver reads."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+
+class ArgumentKind(enum.Enum):
+    """How an argument reaches the kernel."""
+
+    POINTER = "pointer"
+    VALUE = "value"
+    LOCAL = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentLayout:
+    """Where each argument lies in a launch's image, in the kernel's order.
+
+    The image is the parameter block as C lays it out: each argument at its natural (or declared) alignment, the
+    end not padded. A pointer is its 8-byte little-endian address. A LOCAL argument has no bytes in the image; its
+    size in `sizes` is the local memory asked for.
+    """
+
+    kinds: tuple[ArgumentKind, ...]
+    offsets: tuple[int, ...]
+    sizes: tuple[int, ...]
+    alignments: tuple[int, ...]
+    nbytes: int
