@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from .driver import ArgumentKind
-from .errors import ArgumentKindError, ArgumentRangeError, ArgumentSizeError
+from .errors import ArgumentKindError, ArgumentRangeError, ArgumentSizeError, ScalarRefused
 from .handles import DevicePtr
-from .scalars import Scalar, ScalarRefused, ScalarType, is_struct, scalar_of, struct_bytes
+from .scalars import Scalar, ScalarType, scalar_of
 from .signature import ArgumentDescription, KernelSignature, Parameter
 from .slots import Slot
+from .structs import is_struct, struct_bytes
 
 if TYPE_CHECKING:
     from .backend import GpuBackend, PointerValue
@@ -53,7 +53,7 @@ def describe(description: ArgumentDescription, data: bytes) -> str:
     return f"{len(data)} bytes"
 
 
-def refuse(refused: ScalarRefused, kernel: str, index: int, name: str | None, type_name: str) -> NoReturn:
+def refuse(refused: ScalarRefused, kernel: str, index: int, name: str | None) -> NoReturn:
     """Raise what a scalar encoder refused as an error of this argument."""
     where = f"{kernel}: argument {index}" + (f" ({name})" if name else "")
     error = ArgumentRangeError if refused.reason == "range" else ArgumentKindError
@@ -76,8 +76,8 @@ def scalar_argument(
     try:
         data = type.encode(value, exact=exact)
     except ScalarRefused as refused:
-        refuse(refused, kernel, index, name, type.name)
-    return Argument(_describe_scalar(type, name), data)
+        refuse(refused, kernel, index, name)
+    return Argument(ArgumentDescription.of_scalar(type, name), data)
 
 
 def slot_argument(
@@ -116,8 +116,8 @@ def slot_argument(
         )
     typed = Slot(slot.name, wanted)
     if isinstance(wanted, ScalarType):
-        return Argument(_describe_scalar(wanted, name), bytes(wanted.nbytes), slot=typed)
-    return Argument(_describe_pointer(None, name), bytes(_POINTER_NBYTES), slot=typed)
+        return Argument(ArgumentDescription.of_scalar(wanted, name), bytes(wanted.nbytes), slot=typed)
+    return Argument(ArgumentDescription.of_pointer(None, name), bytes(_POINTER_NBYTES), slot=typed)
 
 
 def pointer_argument(gpu: GpuBackend, value: object, *, kernel: str, index: int, name: str | None = None) -> Argument:
@@ -131,10 +131,10 @@ def pointer_argument(gpu: GpuBackend, value: object, *, kernel: str, index: int,
         return slot_argument(value, "ptr", kernel=kernel, index=index, name=name)
     if isinstance(value, HostArgument):
         loan = value.lend(gpu)
-        return Argument(_describe_pointer(loan.element, name), bytes(_POINTER_NBYTES), loan=loan)
+        return Argument(ArgumentDescription.of_pointer(loan.element, name), bytes(_POINTER_NBYTES), loan=loan)
     pointer = gpu.resolve_pointer(value, what=f"{kernel}: argument {index}" + (f" ({name})" if name else ""))
     return Argument(
-        _describe_pointer(pointer.element, name),
+        ArgumentDescription.of_pointer(pointer.element, name),
         pointer.address.to_bytes(_POINTER_NBYTES, "little"),
         pointer=pointer,
     )
@@ -191,8 +191,8 @@ def struct_argument(
     try:
         data, align, _ = struct_bytes(value, packed=packed)
     except ScalarRefused as refused:
-        refuse(refused, kernel, index, name, "struct")
-    description = ArgumentDescription("value", nbytes=len(data), align=align, name=name, opaque=True)
+        refuse(refused, kernel, index, name)
+    description = ArgumentDescription("value", nbytes=len(data), align=align, name=name, opaque=True, structured=True)
     return Argument(description, data)
 
 
@@ -230,19 +230,16 @@ def argument_from_value(
             given=value.name,
         )
     if isinstance(value, Scalar):
-        return Argument(_describe_scalar(value.type, name), value.data)
+        return Argument(ArgumentDescription.of_scalar(value.type, name), value.data)
     if isinstance(value, (bool, int, float, complex)):
-        try:
-            data, description = signature.encode(index, value)
-        except ScalarRefused as refused:
-            refuse(refused, kernel, index, name, "")
+        data, description = signature.encode(index, value)
         return Argument(description, data)
     is_pointer_place = parameter is not None and parameter.kind == "pointer"
     if value is None or isinstance(value, DevicePtr) or is_pointer_place:
         return pointer_argument(gpu, value, kernel=kernel, index=index, name=name)
     scalar = scalar_of(value)
     if scalar is not None:
-        return Argument(_describe_scalar(scalar.type, name), scalar.data)
+        return Argument(ArgumentDescription.of_scalar(scalar.type, name), scalar.data)
     if is_struct(value):
         return struct_argument(value, kernel=kernel, index=index, name=name)
     if isinstance(value, (bytes, bytearray)):
@@ -286,16 +283,3 @@ def _place_type(parameter: Parameter | None) -> ScalarType | str | None:
     if parameter.kind == "pointer":
         return "ptr"
     return parameter.scalar
-
-
-def _describe_scalar(type: ScalarType, name: str | None) -> ArgumentDescription:
-    return ArgumentDescription("value", scalar=type, nbytes=type.nbytes, align=type.align, name=name)
-
-
-def _describe_pointer(element: ScalarType | None, name: str | None) -> ArgumentDescription:
-    return ArgumentDescription("pointer", nbytes=_POINTER_NBYTES, align=_POINTER_NBYTES, element=element, name=name)
-
-
-def kind_of(argument: Argument) -> ArgumentKind:
-    """The driver's word for the argument's kind."""
-    return ArgumentKind(argument.description.kind)

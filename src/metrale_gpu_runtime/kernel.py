@@ -15,6 +15,7 @@ from .geometry import Dim3, Extent, Geometry, threads
 from .handles import KernelHandle
 from .limits import check_arguments, check_geometry
 from .signature import ArgumentDescription, KernelSignature
+from .signature.checking import count_error
 from .trace.site import call_site
 
 if TYPE_CHECKING:
@@ -133,19 +134,23 @@ class Kernel:
                     name=name,
                 )
             arranged[index] = value
-        count = max(len(arranged), self.signature.count or 0)
+        count = max(len(arranged), len(self.signature.parameters or ()))
         missing = [index for index in range(count) if index not in arranged]
         if missing:
-            names = ", ".join(self.signature.name_of(index) for index in missing)
+            names = ", ".join(self._label(index) for index in missing)
             raise ArgumentCountError(
                 f"{self.function}: expects {count} arguments, got {len(arranged)}; missing: {names}",
                 kernel=self.function,
                 index=missing[0],
-                name=self.signature.name_of(missing[0]),
+                name=self._label(missing[0]),
                 expected=count,
                 given=len(arranged),
             )
         return [arranged[index] for index in range(count)]
+
+    def _label(self, index: int) -> str:
+        parameter = self.signature.parameter(index)
+        return parameter.label if parameter is not None else f"argument {index}"
 
     # ------------------------------------------------ checks, remembered
 
@@ -159,7 +164,7 @@ class Kernel:
         self._shapes.add(geometry)
 
     def checked(self, descriptions: tuple[ArgumentDescription, ...]) -> CheckedLayout:
-        """The layout and launch target for these arguments: checked once, remembered. Raises the ArgumentError family."""
+        """The layout and launch target for these arguments: checked once, remembered. Raises ArgumentError."""
         known = self._layouts.get(descriptions)
         if known is not None:
             return known
@@ -192,9 +197,9 @@ class Kernel:
     ) -> CheckedLaunch:
         """The short form's values as a checked launch."""
         arranged = self.arrange(values, by_name)
-        count = self.signature.count
-        if count is not None and len(arranged) != count:
-            raise self.signature.wrong_count(len(arranged))
+        parameters = self.signature.parameters
+        if parameters is not None and len(arranged) != len(parameters):
+            raise count_error(self.function, parameters, len(arranged))
         arguments = [
             argument_from_value(self.gpu, self.signature, index, value, kernel=self.function)
             for index, value in enumerate(arranged)
@@ -289,7 +294,7 @@ class Module:
         names = self._gpu.registry.function_names(self._name)
         if names is None:
             raise KernelNotFound(
-                f"{self._gpu.capabilities.backend} cannot list the kernels of module {self._name!r}; ask for one by name",
+                f"{self._gpu.capabilities.backend} cannot list the kernels of module {self._name!r}; ask by name",
                 module=self._name,
                 function="",
             )

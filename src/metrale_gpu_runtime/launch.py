@@ -214,7 +214,7 @@ class KernelLaunch:
         return self._add(struct_argument(value, kernel=self._kernel.function, index=index, packed=packed))
 
     def arg_local(self, nbytes: int) -> KernelLaunch:
-        """Local memory at this position (OpenCL `__local`, Metal threadgroup); not on CUDA, HIP, CPU: use shared_mem."""
+        """Local memory at this position (OpenCL `__local`, Metal threadgroup); elsewhere use shared_mem."""
         index = self._next()
         return self._add(local_argument(nbytes, kernel=self._kernel.function, index=index))
 
