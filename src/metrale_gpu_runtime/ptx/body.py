@@ -278,8 +278,11 @@ class BodyReader:
                 tokens.unexpected("an instruction", start)
             spelling = self.spellings[text] = (opcode, tuple(words))
         opcode, modifiers = spelling
-        while tokens.kinds[tokens.at] == DOTTED:
-            modifiers += tuple(tokens.take()[1:].split("."))
+        if tokens.kinds[tokens.at] == DOTTED:
+            words = list(modifiers)
+            while tokens.kinds[tokens.at] == DOTTED:
+                words.append(tokens.take()[1:])
+            modifiers = tuple(words)
         operands: list[Operand] = []
         branch = opcode in _BRANCHES
         if texts[tokens.at] != ";":

@@ -28,7 +28,7 @@ _FLOAT_TYPES = frozenset({"f16", "bf16", "f16x2", "bf16x2", "tf32", "f32", "f64"
 _DATA_SPACES = frozenset({"global", "const"})
 
 LARGEST_INITIALISED_NBYTES = 256 << 20
-MOST_PARAMETRISED = 1_000_000
+MOST_PARAMETRISED = 100_000
 _LARGEST_NBYTES = 1 << 62
 _DEEPEST_BRACES = 16
 

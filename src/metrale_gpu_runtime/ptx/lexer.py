@@ -40,6 +40,8 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
 
+_LONGEST_MESSAGE = 1200
+
 
 class Tokens:
     """The tokens of one text with a place to read at; what was expected and where goes into `PtxSyntaxError`."""
@@ -131,6 +133,8 @@ class Tokens:
 
     def fail_at(self, message: str, place: Position) -> NoReturn:
         """Raise `PtxSyntaxError` at a place that was noted while reading."""
+        if len(message) > _LONGEST_MESSAGE:  # a name may be as long as the text
+            message = f"{message[: _LONGEST_MESSAGE // 2]} … {message[-_LONGEST_MESSAGE // 2 :]}"
         assert self._newlines is not None
         begin = self._newlines[place.line - 1] + 1
         end = self._newlines[place.line] if place.line < len(self._newlines) else len(self.source)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from .declarations import MOST_PARAMETRISED
 from .lexer import Tokens
 from .special_registers import COMPONENTS
 from .syntax import Function, PtxModule, Register, RegisterDeclaration, Symbol, Variable, Vector
+
+MOST_REGISTERS = 1_000_000  # of one declaration by count
 
 # A vector's components may be written as a colour too (PTX ISA, "Vectors as Operands").
 COMPONENT_NAMES = {"x": 0, "y": 1, "z": 2, "w": 3, "r": 0, "g": 1, "b": 2, "a": 3}
@@ -81,8 +82,8 @@ class Naming:
 
     def register_range(self, prefix: str, count: int, kind: str, vector: int, at: int) -> None:
         """Declare `prefix0` … `prefix(count-1)`."""
-        if count > MOST_PARAMETRISED:
-            self.tokens.fail(f"{prefix}<{count}> asks for more than {MOST_PARAMETRISED} registers", at)
+        if count > MOST_REGISTERS:
+            self.tokens.fail(f"{prefix}<{count}> asks for more than {MOST_REGISTERS} registers", at)
         if self.scope.ranges is None:
             self.scope.ranges = {}
         if prefix in self.scope.ranges:
