@@ -1,0 +1,42 @@
+"""What a kernel declares, from whichever source knows it, and the check of arguments against it."""
+
+from __future__ import annotations
+
+from ..errors import SignatureError
+from .c_types import CType, find_c_type, parameter_of_pointer, parameter_of_value
+from .compiled import from_driver, from_ptx
+from .declaration import parse_declaration
+from .kernel_signature import KernelSignature
+from .mangled import from_mangled, readable_name
+from .merging import merge
+from .parameter import (
+    DEBUG_INFORMATION,
+    DECLARED,
+    DRIVER,
+    MANGLED_NAME,
+    PTX,
+    ArgumentDescription,
+    Parameter,
+)
+
+__all__ = [
+    "DEBUG_INFORMATION",
+    "DECLARED",
+    "DRIVER",
+    "MANGLED_NAME",
+    "PTX",
+    "ArgumentDescription",
+    "CType",
+    "KernelSignature",
+    "Parameter",
+    "SignatureError",
+    "find_c_type",
+    "from_driver",
+    "from_mangled",
+    "from_ptx",
+    "merge",
+    "parameter_of_pointer",
+    "parameter_of_value",
+    "parse_declaration",
+    "readable_name",
+]

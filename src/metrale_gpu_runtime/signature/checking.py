@@ -1,0 +1,213 @@
+"""The check of an argument list against what is known of the parameters, and the layout that comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import (
+    ArgumentCountError,
+    ArgumentError,
+    ArgumentKindError,
+    ArgumentSizeError,
+    ElementTypeError,
+)
+from ..layout import ArgumentKind, ArgumentLayout
+from ..scalars import ScalarType
+from .c_types import POINTER_NBYTES, same_element
+from .parameter import ArgumentDescription, Parameter
+
+
+def check(
+    kernel: str, parameters: Sequence[Parameter] | None, arguments: Sequence[ArgumentDescription]
+) -> ArgumentLayout:
+    """See KernelSignature.check."""
+    if parameters is not None:
+        if len(parameters) != len(arguments):
+            raise count_error(kernel, parameters, len(arguments))
+        for parameter, argument in zip(parameters, arguments, strict=True):
+            _Place(kernel, parameter).check(argument)
+    for index, argument in enumerate(arguments):
+        if argument.nbytes < 1:
+            raise ArgumentSizeError(
+                f"{kernel}: argument {index} has 0 bytes; no kernel parameter has (an empty C++ structure has 1)",
+                kernel=kernel,
+                index=index,
+                expected="at least 1 byte",
+                given=argument.nbytes,
+            )
+    return _layout(parameters, arguments)
+
+
+def count_error(kernel: str, parameters: Sequence[Parameter], given: int, more: bool = False) -> ArgumentCountError:
+    """The error for a list of the wrong length."""
+    listed = f" ({', '.join(str(each) for each in parameters)})" if parameters else ""
+    noun = "argument" if len(parameters) == 1 else "arguments"
+    return ArgumentCountError(
+        f"{kernel} expects {len(parameters)} {noun}{listed}, got {'at least ' if more else ''}{given}",
+        kernel=kernel,
+        expected=len(parameters),
+        given=given,
+    )
+
+
+class _Place:
+    """One parameter with the words for an error about it."""
+
+    def __init__(self, kernel: str, parameter: Parameter) -> None:
+        self.kernel, self.parameter = kernel, parameter
+
+    def check(self, argument: ArgumentDescription) -> None:
+        if argument.kind == "local":
+            self._check_local(argument)
+        elif argument.kind == "pointer":
+            self._check_pointer(argument)
+        else:
+            self._check_value(argument)
+
+    def _check_local(self, argument: ArgumentDescription) -> None:
+        known = self.parameter
+        if known.space == "local" or (known.kind is None and known.nbytes is None):
+            return
+        raise self._refuse(ArgumentKindError, argument, "it is no local memory; dynamic shared memory is shared_mem")
+
+    def _check_pointer(self, argument: ArgumentDescription) -> None:
+        known = self.parameter
+        if known.space == "local":
+            raise self._refuse(ArgumentKindError, argument, "it is local memory: use arg_local with its bytes")
+        if known.kind == "value" or known.floating is True:
+            number = " (its number is ptr.address)" if known.nbytes == POINTER_NBYTES else ""
+            raise self._refuse(ArgumentKindError, argument, f"it is a value, not a pointer: {remedy(known)}{number}")
+        if known.nbytes not in (None, POINTER_NBYTES):
+            raise self._refuse(ArgumentSizeError, argument, f"a pointer has {POINTER_NBYTES} bytes: {remedy(known)}")
+        if known.element is None or argument.element is None:
+            return
+        if not same_element(known.element, argument.element, known.element_name):
+            declared = known.element_name or known.element.name
+            raise self._refuse(
+                ElementTypeError,
+                argument,
+                f"its elements are {declared} ({known.element.name}), not {argument.element.name}: convert the array "
+                f"to {known.element.name}, or pass its bare address (array.ptr) to reinterpret it",
+                expected=known.element.name,
+                given=argument.element.name,
+            )
+
+    def _check_value(self, argument: ArgumentDescription) -> None:
+        known = self.parameter
+        if known.kind == "pointer":
+            way = "arg_local with its bytes" if known.space == "local" else "arg_ptr, or a buffer or DevicePtr"
+            raise self._refuse(ArgumentKindError, argument, f"it is a pointer: use {way}")
+        if known.nbytes is not None and known.nbytes != argument.nbytes:
+            raise self._refuse(
+                ArgumentSizeError,
+                argument,
+                f"{_bytes(known.nbytes)} expected, {argument.nbytes} given: {remedy(known)}",
+                expected=known.nbytes,
+                given=argument.nbytes,
+            )
+        if argument.scalar is not None:
+            self._check_scalar(argument, argument.scalar)
+        elif argument.align is not None and known.align is not None:
+            self._check_alignment(argument, argument.align, known.align)
+
+    def _check_scalar(self, argument: ArgumentDescription, given: ScalarType) -> None:
+        readings = self.parameter.readings()
+        if readings is None or given in readings:
+            return
+        wanted = readings[0]
+        if wanted.kind == given.kind == "float":
+            reason = f"{wanted.name} and {given.name} have other bits for the same number"
+        elif wanted.is_integer and given.is_integer:
+            reason = f"it is {'signed' if wanted.kind == 'signed' else 'unsigned'}"
+        else:
+            words = {"signed": "an integer", "unsigned": "an integer", "bool": "a bool", "complex": "a complex number"}
+            reason = f"it is {words.get(wanted.kind, 'a float')}, not {words.get(given.kind, 'a float')}"
+        raise self._refuse(
+            ArgumentKindError,
+            argument,
+            f"{reason}: {remedy(self.parameter)}",
+            expected=" or ".join(each.name for each in readings),
+            given=given.name,
+        )
+
+    def _check_alignment(self, argument: ArgumentDescription, given: int, declared: int) -> None:
+        # Bytes that ask for less than the parameter has were made for another type. A structure's alignment follows
+        # from its fields: the kernel's may be over-aligned (alignas), but cannot be under-aligned by the same fields.
+        if given < declared and not argument.structured:
+            problem = f"alignment {declared} expected, {given} given: use align={declared}, or leave it out"
+        elif given > declared and argument.structured:
+            problem = f"its fields want alignment {given}, the parameter has {declared}: the fields are not the same"
+        else:
+            return
+        raise self._refuse(ArgumentSizeError, argument, problem, expected=declared, given=given)
+
+    def _refuse(
+        self,
+        error: type[ArgumentError],
+        argument: ArgumentDescription,
+        reason: str,
+        *,
+        expected: object = None,
+        given: object = None,
+    ) -> ArgumentError:
+        known = self.parameter
+        name = f" ({known.name})" if known.name is not None else ""
+        source = f" by {known.source}" if known.source and known.source != "declared" else ""
+        return error(
+            f"{self.kernel}: argument {known.index}{name} is declared `{known}`{source}, given {argument}; {reason}",
+            kernel=self.kernel,
+            index=known.index,
+            name=known.name,
+            expected=expected if expected is not None else str(known),
+            given=given if given is not None else str(argument),
+        )
+
+
+def remedy(parameter: Parameter) -> str:
+    """What to write instead, for this parameter."""
+    if parameter.kind == "pointer":
+        return "use arg_ptr"
+    readings = parameter.readings()
+    if readings is not None:
+        return " or ".join(f"use arg_{each.name} (mg.{each!r} in the short form)" for each in readings).replace(
+            "or use", "or"
+        )
+    if parameter.nbytes is None:
+        return "give a value of its type"
+    if parameter.kind is None and parameter.nbytes == POINTER_NBYTES:
+        return "use arg_ptr, or arg_u64, arg_i64 or arg_f64 for a value"
+    return f"use arg_struct or arg_bytes with {_bytes(parameter.nbytes)}, or the arg_ method of its type"
+
+
+def _bytes(count: int) -> str:
+    return "1 byte" if count == 1 else f"{count} bytes"
+
+
+def _layout(parameters: Sequence[Parameter] | None, arguments: Sequence[ArgumentDescription]) -> ArgumentLayout:
+    kinds, offsets, alignments = [], [], []
+    end = 0
+    for index, argument in enumerate(arguments):
+        parameter = parameters[index] if parameters is not None else None
+        kind = ArgumentKind(argument.kind)
+        align = _alignment(parameter, argument)
+        offset = parameter.offset if parameter is not None else None
+        if kind is ArgumentKind.LOCAL:
+            offset, align = end, 1
+        elif offset is None:
+            offset = -(-end // align) * align
+        if kind is not ArgumentKind.LOCAL:
+            end = offset + argument.nbytes
+        kinds.append(kind)
+        offsets.append(offset)
+        alignments.append(align)
+    sizes = tuple(argument.nbytes for argument in arguments)
+    return ArgumentLayout(tuple(kinds), tuple(offsets), sizes, tuple(alignments), end)
+
+
+def _alignment(parameter: Parameter | None, argument: ArgumentDescription) -> int:
+    """The parameter's alignment, else the argument's own, else that of a scalar of its size and 8 for the rest."""
+    if parameter is not None and parameter.align is not None:
+        return parameter.align
+    if argument.align is not None:
+        return argument.align
+    return argument.nbytes if argument.nbytes in (1, 2, 4, 8) else 8

@@ -1,0 +1,132 @@
+"""A value without a type becomes the bytes its parameter wants, or is refused: the short form's rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+from ..errors import (
+    ArgumentKindError,
+    ArgumentRangeError,
+    ScalarRangeError,
+    ScalarRefused,
+)
+from ..handles import DevicePtr
+from ..scalars import ScalarType, boolean, is_struct, scalar_of, struct_bytes
+from .checking import count_error, remedy
+from .parameter import ArgumentDescription, Parameter
+
+
+def encode(
+    kernel: str, parameters: Sequence[Parameter] | None, index: int, value: object
+) -> tuple[bytes, ArgumentDescription]:
+    """See KernelSignature.encode."""
+    if parameters is not None and index >= len(parameters):
+        raise count_error(kernel, parameters, index + 1, more=True)
+    parameter = parameters[index] if parameters is not None else Parameter(index)
+    if type(value) is int or type(value) is float or type(value) is bool:
+        return _encode_bare(kernel, parameter, value)
+    typed = scalar_of(value)
+    if typed is not None:
+        return typed.data, ArgumentDescription.of_scalar(typed.type, parameter.name)
+    if isinstance(value, DevicePtr):
+        return value.address.to_bytes(8, "little"), ArgumentDescription.of_pointer(name=parameter.name)
+    if isinstance(value, (bool, int, float, complex)):
+        return _encode_bare(kernel, parameter, value)
+    if is_struct(value):
+        try:
+            data, align, _ = struct_bytes(value)
+        except ScalarRefused as refused:
+            _refuse(refused, kernel, parameter)
+        return data, ArgumentDescription(
+            "value", nbytes=len(data), align=align, name=parameter.name, opaque=True, structured=True
+        )
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        data = bytes(value)
+        return data, ArgumentDescription("value", nbytes=len(data), name=parameter.name, opaque=True)
+    raise ArgumentKindError(
+        f"{_where(kernel, parameter)} is declared `{parameter}`; a {type(value).__name__} is no argument for it: "
+        f"{remedy(parameter)}",
+        kernel=kernel,
+        index=parameter.index,
+        name=parameter.name,
+        expected=str(parameter),
+        given=type(value).__name__,
+    )
+
+
+def _encode_bare(
+    kernel: str, parameter: Parameter, value: bool | int | float | complex
+) -> tuple[bytes, ArgumentDescription]:
+    if parameter.kind == "pointer":
+        _refuse_kind(
+            kernel, parameter, value, "a pointer wants a buffer or a DevicePtr (DevicePtr(0) is null), not a number"
+        )
+    readings = parameter.readings()
+    if readings is None:
+        typed = "mg.u64(n), mg.f64(x), a DevicePtr" if parameter.nbytes == 8 else "mg.i32(n), mg.f32(x)"
+        told = f"{parameter.source} does not tell" if parameter.source else "nothing tells"
+        _refuse_kind(kernel, parameter, value, f"{told} its kind; say the type: {typed}")
+    if parameter.kind is None:
+        choices = ", ".join(f"mg.{each!r}(n)" for each in readings)
+        told = f"{parameter.source} does not tell" if parameter.source else "nothing tells"
+        _refuse_kind(kernel, parameter, value, f"{told} a pointer from a value; say the type: {choices} or a DevicePtr")
+    if boolean in readings and len(readings) > 1:
+        choices = ", ".join(f"mg.{each!r}" for each in readings)
+        _refuse_kind(kernel, parameter, value, f"{parameter.source} does not tell bool from char; say which: {choices}")
+    encoded: set[bytes] = set()
+    for scalar in readings:
+        try:
+            encoded.add(scalar.encode(value))
+        except ScalarRefused as refused:
+            if len(readings) > 1 and isinstance(refused, ScalarRangeError):
+                _refuse_sign(kernel, parameter, value, readings)
+            _refuse(refused, kernel, parameter)
+    if len(encoded) > 1:
+        choices = " or ".join(f"mg.{each!r}" for each in readings)
+        _refuse_kind(kernel, parameter, value, f"it may be any of these types; say which: {choices}")
+    # With the sign unknown the description has no scalar of its own to be checked; either reading's bytes are these.
+    return encoded.pop(), ArgumentDescription.of_scalar(readings[0], parameter.name)
+
+
+def _where(kernel: str, parameter: Parameter) -> str:
+    return f"{kernel}: argument {parameter.index}" + (f" ({parameter.name})" if parameter.name is not None else "")
+
+
+def _refuse(refused: ScalarRefused, kernel: str, parameter: Parameter) -> NoReturn:
+    error = ArgumentRangeError if refused.reason == "range" else ArgumentKindError
+    raise error(
+        f"{_where(kernel, parameter)}: {refused.message}",
+        kernel=kernel,
+        index=parameter.index,
+        name=parameter.name,
+        expected=refused.expected,
+        given=refused.given,
+    ) from None
+
+
+def _refuse_kind(kernel: str, parameter: Parameter, value: object, reason: str) -> NoReturn:
+    raise ArgumentKindError(
+        f"{_where(kernel, parameter)} is known as `{parameter}`, given {value!r}: {reason}",
+        kernel=kernel,
+        index=parameter.index,
+        name=parameter.name,
+        expected=str(parameter),
+        given=value,
+    )
+
+
+def _refuse_sign(kernel: str, parameter: Parameter, value: object, readings: Sequence[ScalarType]) -> NoReturn:
+    low = max(each.lowest for each in readings if each.lowest is not None)
+    high = min(each.highest for each in readings if each.highest is not None)
+    types = " and ".join(each.c_name for each in readings)
+    choices = " or ".join(f"mg.{each!r}(…)" for each in readings)
+    raise ArgumentRangeError(
+        f"{_where(kernel, parameter)}: {parameter.source} does not tell its sign, so a bare integer must fit {types}, "
+        f"{low} to {high}; {value!r} does not: say the type with {choices}",
+        kernel=kernel,
+        index=parameter.index,
+        name=parameter.name,
+        expected=(low, high),
+        given=value,
+    )
