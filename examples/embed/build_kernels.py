@@ -1,22 +1,15 @@
 """`python -m examples.embed.build_kernels`: compile kernels/*.cu to the PTX that is committed beside them.
 
-With the PTX at hand the example runs where there is no CUDA compiler. Each file's first line says what it was built
-from, so that a forgotten rebuild is noticed without a compiler too.
+With the PTX at hand the example runs where there is no CUDA compiler.
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
 from pathlib import Path
 
-from metrale_gpu_runtime.modules.nvrtc import compile_ptx
+from metrale_gpu_runtime.modules import prebuilt
 
 KERNEL_FOLDER = Path(__file__).with_name("kernels")
-# The oldest architecture that NVRTC 13 and the drivers of today's GPUs share with every newer one.
-ARCHITECTURE = "compute_80"
-# Line information lets a fault name the line of the .cu file.
-OPTIONS = ("--std=c++17", "--generate-line-info")
 
 
 def sources() -> list[Path]:
@@ -24,40 +17,5 @@ def sources() -> list[Path]:
     return sorted(KERNEL_FOLDER.glob("*.cu"))
 
 
-def stamp(source: Path) -> str:
-    """The first line of the PTX of a source: the digest of the text and of how it is compiled."""
-    parts = (source.read_text(encoding="utf-8"), ARCHITECTURE, *OPTIONS)
-    digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()
-    return f"// built from {source.name}; sha256 of source and options {digest}"
-
-
-def compiler_version(ptx: str) -> str:
-    """The version of the compiler that made a PTX text ("13.0.88"). Raises ValueError when it does not say."""
-    found = re.search(r"^// Cuda compilation tools, release \S+, V(\S+)", ptx, re.MULTILINE)
-    if found is None:
-        raise ValueError("the PTX does not name the compiler that made it")
-    return found[1]
-
-
-def build(source: Path) -> str:
-    """The PTX of one source, the same on every machine that has the same NVRTC. Raises CompileError."""
-    text = source.read_text(encoding="utf-8")
-    compiled = compile_ptx(text, name=source.name, options=OPTIONS, architecture=ARCHITECTURE)
-    return f"{stamp(source)}\n{without_folders(compiled.ptx)}"
-
-
-def without_folders(ptx: str) -> str:
-    """The PTX with bare file names in its `.file` lines: NVRTC writes the folder it was run in before them."""
-    return re.sub(r'^(\s*\.file\s+\d+\s+")[^"\n]*[/\\]', r"\1", ptx, flags=re.MULTILINE)
-
-
-def main() -> None:
-    """Build every kernel file, and write none unless all compile."""
-    built = {source.with_suffix(".ptx"): build(source) for source in sources()}
-    for path, ptx in built.items():
-        path.write_text(ptx, encoding="utf-8")
-        print(f"{path.name}: {len(ptx.splitlines())} lines by NVRTC {compiler_version(ptx)}")
-
-
 if __name__ == "__main__":
-    main()
+    prebuilt.main([str(source) for source in sources()])

@@ -10,6 +10,8 @@ from examples.embed import build_kernels
 from examples.embed.model import KERNELS
 from rungs import require_rung
 
+from metrale_gpu_runtime.modules import prebuilt
+
 SOURCES = build_kernels.sources()
 
 
@@ -29,7 +31,7 @@ def test_every_module_has_source_and_ptx() -> None:
 def test_ptx_was_built_from_the_source(source: Path) -> None:
     """The digest in the PTX is that of the source and the options; else `make kernels` was forgotten."""
     ptx = source.with_suffix(".ptx").read_text(encoding="utf-8")
-    assert ptx.partition("\n")[0] == build_kernels.stamp(source)
+    assert ptx.partition("\n")[0] == prebuilt.stamp(source)
     assert set(entries(ptx)) == set(KERNELS[source.stem])
 
 
@@ -38,13 +40,13 @@ def test_ptx_is_what_the_compiler_makes(source: Path) -> None:
     """The same NVRTC makes the very same text; another version makes the same kernels with the same parameters."""
     require_rung("nvrtc")
     committed = source.with_suffix(".ptx").read_text(encoding="utf-8")
-    built = build_kernels.build(source)
+    built = prebuilt.build(source)
     assert entries(built) == entries(committed)
-    if build_kernels.compiler_version(built) == build_kernels.compiler_version(committed):
+    if prebuilt.compiler_version(built) == prebuilt.compiler_version(committed):
         assert built == committed
 
 
 def test_folders_leave_no_trace() -> None:
     """Only the folder of `.file` lines is dropped."""
     ptx = '\t.file\t1 "/some/where/gelu.cu"\n\t.file\t2 "plain.cu"\n// "/a/b"\n'
-    assert build_kernels.without_folders(ptx) == '\t.file\t1 "gelu.cu"\n\t.file\t2 "plain.cu"\n// "/a/b"\n'
+    assert prebuilt.without_folders(ptx) == '\t.file\t1 "gelu.cu"\n\t.file\t2 "plain.cu"\n// "/a/b"\n'
