@@ -21,9 +21,9 @@ class CType:
     """One C type.
 
     `kind` is "integer", "unsigned", "float", "bool", "struct", "union", "enum", "pointer", "reference", "array",
-    "function" or "void"; `name` is the type's own name without qualifiers ("float", "__half", "P"), empty for what
-    has none; `spelling` is how the source writes it, typedefs kept, without top-level const. `nbytes` is 0 for an
-    incomplete type. `target` is what a pointer, reference or array is of; `fields` are (name, offset, type).
+    "function", "void" or "unknown". `name` is the type's own name without qualifiers ("float", "__half", "P"), empty
+    for what has none; `spelling` is how the source writes it, typedefs kept, without top-level const. `nbytes` is 0
+    for an incomplete type. `target` is what a pointer, reference or array is of; `fields` are (name, offset, type).
     """
 
     kind: str
@@ -120,7 +120,7 @@ def _number(die: Any, attribute: str) -> int | None:
         return int(value.value)
     # DW_OP_plus_uconst and a LEB128 number: how DWARF 2 writes a member's place.
     if isinstance(value.value, list) and value.value[:1] == [0x23]:
-        return sum((byte & 0x7F) << 7 * place for place, byte in enumerate(value.value[1:]))
+        return int(sum((byte & 0x7F) << 7 * place for place, byte in enumerate(value.value[1:])))
     return None
 
 
@@ -189,7 +189,7 @@ class _TypeReader:
                 )
                 return CType("function", "", f"{self.of(die).spelling} ({arguments})", 0)
             case _:
-                return _VOID if name == "void" else CType("struct", name, name, nbytes)
+                return _VOID if name == "void" else CType("unknown", name, name, nbytes)
 
     def _fields(self, die: Any) -> Iterator[tuple[str, int, CType]]:
         for child in die.iter_children():

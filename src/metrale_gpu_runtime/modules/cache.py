@@ -1,0 +1,109 @@
+"""What one process has compiled already, by content: the same text with the same headers is compiled once.
+
+The key holds everything that goes into a compilation: the text, the options, the compiler's version, and the path
+and contents of each header of the user's own that the text reaches. A changed header or option is another key; a
+text whose headers cannot be told (a computed `#include`) is not remembered at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import threading
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from .nvrtc import CompiledPtx
+
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include|import)(?:_next)?[ \t]*(?P<rest>[^\n]*)", re.MULTILINE)
+_NAMED = re.compile(r"(?P<open>[<\"])(?P<name>[^>\"]+)[>\"]")
+_FOLDER_OPTION = re.compile(r"(?:-I|--include-path=)(?P<folder>.+)")
+_PRE_INCLUDE = re.compile(r"(?:-include|--pre-include)\b")
+_SPLICE = re.compile(r"\\\r?\n")
+
+
+class _ComputedInclude(Exception):
+    """A header is named by a macro, so that only the preprocessor knows which it is."""
+
+
+def _folders(options: Sequence[str], own: Iterable[str | os.PathLike[str]]) -> list[Path]:
+    named = [match["folder"] for option in options if (match := _FOLDER_OPTION.fullmatch(option))]
+    return [*(Path(each) for each in own), *(Path(each) for each in named)]
+
+
+def _headers(text: str, beside: Path | None, folders: Sequence[Path], found: dict[Path, str]) -> None:
+    """Add to `found` the headers that a text reaches in these folders, with a digest of each.
+
+    Conditions are not evaluated: a header in a branch not taken only makes the key finer. What is in no folder of
+    the user's is the toolkit's, which the compiler's version stands for.
+    """
+    for match in _INCLUDE.finditer(_SPLICE.sub("", text)):
+        named = _NAMED.match(match["rest"])
+        if named is None:
+            raise _ComputedInclude
+        places = [beside, *folders] if named["open"] == '"' and beside is not None else folders
+        for place in places:
+            assert place is not None
+            path = place / named["name"]
+            if not path.is_file():
+                continue
+            if path not in found:
+                data = path.read_bytes()
+                found[path] = hashlib.sha256(data).hexdigest()
+                _headers(data.decode(errors="replace"), path.parent, folders, found)
+            break
+
+
+def compile_key(
+    source: str,
+    *,
+    name: str,
+    options: Sequence[str],
+    names: Sequence[str],
+    architecture: str,
+    debug: bool,
+    include_paths: Sequence[str | os.PathLike[str]],
+    compiler: str,
+) -> str | None:
+    """The key of one compilation; None when it must not be remembered."""
+    if any(_PRE_INCLUDE.match(option) for option in options):
+        return None
+    headers: dict[Path, str] = {}
+    try:
+        _headers(source, None, _folders(options, include_paths), headers)
+    except (_ComputedInclude, OSError):  # an unreadable header: the compiler is to say so
+        return None
+    parts = [source, name, repr(list(options)), repr(list(names)), architecture, str(debug), compiler]
+    parts += [f"{path}={digest}" for path, digest in headers.items()]
+    joined = b"".join(len(each).to_bytes(8, "little") + each for each in (os.fsencode(part) for part in parts))
+    return hashlib.sha256(joined).hexdigest()
+
+
+class CompileMemo:
+    """Compilations of this process by key, the most recent ones. Safe to use from several threads at once."""
+
+    def __init__(self, most: int = 128) -> None:
+        self._most = most
+        self._results: dict[str, CompiledPtx] = {}
+        self._lock = threading.Lock()
+        self.hits = 0
+
+    def get(self, key: str | None) -> CompiledPtx | None:
+        """The remembered result of this key, or None."""
+        with self._lock:
+            result = self._results.get(key) if key is not None else None
+            self.hits += result is not None
+            return result
+
+    def put(self, key: str | None, result: CompiledPtx) -> None:
+        """Remember a result; one without a key is not kept."""
+        if key is None:
+            return
+        with self._lock:
+            self._results[key] = result
+            while len(self._results) > self._most:
+                del self._results[next(iter(self._results))]
+
+
+COMPILED = CompileMemo()

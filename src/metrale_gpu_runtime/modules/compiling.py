@@ -1,0 +1,121 @@
+"""CUDA C to PTX by whatever compiler here can: NVRTC for device code, nvcc for a file that holds host code as well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..errors import BackendUnavailable, CompileError, NotSupported
+from .cache import COMPILED, compile_key
+from .host_code import HostCode, host_code_in
+from .nvcc import compile_ptx_by_nvcc, nvcc_on_path
+from .nvrtc import CompiledPtx, compile_ptx
+from .nvrtc_library import INSTALL_HINT, nvrtc_library
+
+DEFAULT_ARCHITECTURE = "compute_80"
+_NAMED_PIECES = 4
+
+
+def compile_cuda(
+    module: str,
+    source: str,
+    *,
+    path: Path | None = None,
+    options: Sequence[str] = (),
+    names: Sequence[str] = (),
+    architecture: str | None = None,
+    debug: bool = False,
+) -> CompiledPtx:
+    """Compile CUDA C to PTX for `module`. `path` is where the text came from: its folder is looked through for headers.
+
+    What this process has compiled before is not compiled again. Raises BackendUnavailable when there is no compiler,
+    CompileError when the text is refused; for a file with host code and no nvcc that names the host code.
+    """
+    name = str(path) if path is not None else f"{module}.cu"
+    folders = [path.parent] if path is not None else []
+    architecture = architecture or DEFAULT_ARCHITECTURE
+    try:
+        library = nvrtc_library()
+    except BackendUnavailable:
+        nvcc = nvcc_on_path()
+        if nvcc is None:
+            raise
+        return _by_nvcc(nvcc, module, source, name, options, names, architecture, debug, folders)
+    key = compile_key(
+        source,
+        name=name,
+        options=options,
+        names=names,
+        architecture=architecture,
+        debug=debug,
+        include_paths=folders,
+        compiler=f"{library.path} {library.version}",
+    )
+    result = COMPILED.get(key)
+    if result is None:
+        try:
+            result = compile_ptx(
+                source,
+                name=name,
+                options=options,
+                architecture=architecture,
+                debug=debug,
+                include_paths=folders,
+                names=names,
+            )
+        except CompileError as error:
+            error.module = module
+            host_code = host_code_in(source, name, error.diagnostics)
+            if not host_code:
+                raise
+            nvcc = nvcc_on_path()
+            if nvcc is None:
+                raise _host_code_error(module, name, host_code, error) from None
+            result = _by_nvcc(nvcc, module, source, name, options, names, architecture, debug, folders)
+        COMPILED.put(key, result)
+    return result
+
+
+def _by_nvcc(
+    nvcc: str,
+    module: str,
+    source: str,
+    name: str,
+    options: Sequence[str],
+    names: Sequence[str],
+    architecture: str,
+    debug: bool,
+    folders: Sequence[Path],
+) -> CompiledPtx:
+    if names:
+        raise NotSupported(
+            f"{name}: nvcc has no name expressions ({', '.join(names)}); they need NVRTC and a file without host code. "
+            f"Instantiate the templates in the source, or {INSTALL_HINT}",
+            backend="nvcc",
+            feature="name expressions",
+        )
+    try:
+        return compile_ptx_by_nvcc(
+            nvcc, source, name=name, options=options, architecture=architecture, debug=debug, include_paths=folders
+        )
+    except CompileError as error:
+        error.module = module
+        raise
+
+
+def _host_code_error(module: str, name: str, pieces: Sequence[HostCode], cause: CompileError) -> CompileError:
+    shown = "; ".join(str(piece) for piece in pieces[:_NAMED_PIECES])
+    more = f"; and {len(pieces) - _NAMED_PIECES} more" if len(pieces) > _NAMED_PIECES else ""
+    helpers_only = all(piece.kind == "function" and piece.name != "main" for piece in pieces)
+    remedy = (
+        "Move the kernels to a file of their own, or put the host code between #ifndef __CUDACC_RTC__ and #endif, or "
+        "install the CUDA toolkit so that nvcc is on PATH"
+    )
+    helper = "a function that kernels call needs __device__ before it (static or inline alone makes it a host function)"
+    advice = f"{helper[0].upper()}{helper[1:]}. {remedy}" if helpers_only else f"{remedy}; {helper}"
+    return CompileError(
+        f"{name}: NVRTC compiles device code only, and this file holds host code: {shown}{more}. {advice}.",
+        module=module,
+        log=cause.log,
+        diagnostics=cause.diagnostics,
+    )

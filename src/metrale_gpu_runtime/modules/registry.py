@@ -1,0 +1,243 @@
+"""What is loaded on one backend: modules by name, kernels by (module, function), and who asked for what."""
+
+from __future__ import annotations
+
+import difflib
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..driver import Driver, FunctionAttributes
+from ..errors import KernelNotFound, ModuleLoadError
+from ..handles import KernelHandle
+from ..signature import KernelSignature, parse_declaration
+from ..trace.site import call_site
+from .loading import LoadedModule, load
+from .sources import CodeInput
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedFunction:
+    """One kernel as it was looked up: `name` is its symbol, `notes` say why its signature may know less than it could."""
+
+    module: str
+    name: str
+    handle: KernelHandle
+    signature: KernelSignature
+    attributes: FunctionAttributes
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Lookup:
+    """One row of the audit: a name asked for, the symbol it meant (None: there was none), by whom first, how often."""
+
+    module: str
+    function: str
+    resolved: str | None
+    site: str
+    count: int = 1
+
+
+class ModuleRegistry:
+    """The modules of one backend. Kernels of different modules never mix, whatever their names.
+
+    A second look-up of the same kernel makes no driver call. When queued work may still use a module is the engine's
+    to know: `retire` is called with a module that is no longer reachable, and has to unload it in time; by default it
+    is unloaded at once. Safe to use from several threads at once; the lock is never held over a compilation or a
+    driver call.
+    """
+
+    def __init__(self, driver: Driver, retire: Callable[[LoadedModule], None] | None = None) -> None:
+        self._driver = driver
+        self._retire = retire if retire is not None else self._unload_now
+        self._modules: dict[str, LoadedModule] = {}
+        self._loading: set[str] = set()
+        self._functions: dict[tuple[str, str, str | None], LoadedFunction] = {}
+        self._lookups: dict[tuple[str, str], Lookup] = {}
+        self._lock = threading.Lock()
+
+    # ------------------------------------------------ modules
+
+    def load(
+        self,
+        name: str,
+        code: CodeInput,
+        *,
+        options: Sequence[str] = (),
+        names: Sequence[str] = (),
+        signatures: Mapping[str, str] | None = None,
+        replace: bool = False,
+    ) -> LoadedModule:
+        """Load code under a name. `signatures` declares kernels by name: {"add": "const float* x, int n"}.
+
+        A name in use is refused unless `replace`; then the earlier module is retired, after the new one has loaded.
+        Raises ModuleLoadError or one of its kinds, SignatureError for a declaration that cannot be read, KernelNotFound
+        for one of a kernel that is not there; everything is as before then.
+        """
+        if not isinstance(name, str) or not name:
+            raise ModuleLoadError(f"a module's name is a non-empty string, not {name!r}", module=str(name))
+        self._reserve(name, replace)
+        try:
+            declared = dict(signatures or {})
+            for kernel, declaration in declared.items():
+                parse_declaration(declaration, kernel)
+            module = load(self._driver, name, code, options=options, names=names, declared=declared)
+            try:
+                module.require_declared()
+            except KernelNotFound:
+                self._driver.unload_module(module.handle)
+                raise
+            with self._lock:
+                earlier = self._modules.get(name)
+                self._modules[name] = module
+                self._forget_functions(name)
+        finally:
+            with self._lock:
+                self._loading.discard(name)
+        if earlier is not None:
+            self._retire(earlier)
+        return module
+
+    def _reserve(self, name: str, replace: bool) -> None:
+        with self._lock:
+            if name in self._loading:
+                raise ModuleLoadError(f"module {name!r} is being loaded by another thread", module=name)
+            if name in self._modules and not replace:
+                where = self._modules[name].code.path
+                raise ModuleLoadError(
+                    f"module {name!r} is already loaded{f' from {where}' if where else ''}; choose another name, "
+                    "unload it first, or pass replace=True",
+                    module=name,
+                )
+            self._loading.add(name)
+
+    def unload(self, name: str) -> LoadedModule:
+        """Forget a module and hand it to `retire`. Raises KernelNotFound when there is none."""
+        module = self.module(name)
+        with self._lock:
+            if self._modules.get(name) is not module:
+                raise self._no_module(name)
+            del self._modules[name]
+            self._forget_functions(name)
+        self._retire(module)
+        return module
+
+    def _forget_functions(self, name: str) -> None:
+        for key in [key for key in self._functions if key[0] == name]:
+            del self._functions[key]
+
+    def _unload_now(self, module: LoadedModule) -> None:
+        self._driver.unload_module(module.handle)
+
+    def has_module(self, name: str) -> bool:
+        """True when a module of this name is loaded."""
+        return name in self._modules
+
+    def module_names(self) -> tuple[str, ...]:
+        """The names of what is loaded, in the order of loading."""
+        with self._lock:
+            return tuple(self._modules)
+
+    def module(self, name: str) -> LoadedModule:
+        """The module of this name. Raises KernelNotFound with what is loaded."""
+        found = self._modules.get(name)
+        if found is None:
+            raise self._no_module(name)
+        return found
+
+    def _no_module(self, name: str, function: str = "") -> KernelNotFound:
+        loaded = tuple(self._modules)
+        close = difflib.get_close_matches(str(name), loaded, n=3)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        there = f"Loaded: {', '.join(loaded)}" if loaded else "None is loaded"
+        return KernelNotFound(
+            f"no module {name!r} is loaded{hint or '.'} {there}. gpu.load_module(name, path=…) loads one",
+            module=str(name),
+            function=function,
+            available=loaded,
+            close=tuple(close),
+        )
+
+    # ------------------------------------------------ kernels
+
+    def function(self, module: str, function: str, signature: str | None = None) -> LoadedFunction:
+        """The kernel of a module, by its symbol or its C++ name; looked up once, then remembered.
+
+        `signature` declares its parameters ("const float* x, int n"). Raises KernelNotFound with what there is and
+        what comes near, UnsupportedInstruction where the backend cannot run it, SignatureError when the declaration
+        contradicts the code.
+        """
+        key = (module, function, signature)
+        known = self._functions.get(key)
+        if known is not None:
+            self._lookups[module, function].count += 1
+            return known
+        loaded = self._modules.get(module)
+        if loaded is None:
+            self._record(module, function, None)
+            raise self._no_module(module, function)
+        if not isinstance(function, str) or not function:
+            raise TypeError(f"a kernel's name is a non-empty string, not {function!r}")
+        try:
+            found = self._look_up(loaded, function, signature)
+        except KernelNotFound:
+            self._record(module, function, None)
+            raise
+        self._record(module, function, found.name)
+        with self._lock:
+            if self._modules.get(module) is loaded:
+                found = self._functions.setdefault(key, found)
+        return found
+
+    def _look_up(self, loaded: LoadedModule, function: str, signature: str | None) -> LoadedFunction:
+        symbol = loaded.resolve(function)
+        try:
+            handle = self._driver.function(loaded.handle, symbol)
+        except KernelNotFound as error:
+            raise loaded.not_found(function) from error
+        attributes = self._driver.function_attributes(handle)
+        declared = signature if signature is not None else loaded.declared_for(function, symbol)
+        known = loaded.signature(symbol, declared=declared, attributes=attributes)
+        return LoadedFunction(loaded.name, symbol, handle, known, attributes, loaded.notes)
+
+    def function_names(self, module: str) -> tuple[str, ...] | None:
+        """The symbols of a module's kernels, or None where they cannot be listed. Raises KernelNotFound."""
+        return self.module(module).function_names()
+
+    # ------------------------------------------------ the audit
+
+    def _record(self, module: str, function: str, resolved: str | None) -> None:
+        site = call_site(2)
+        with self._lock:
+            row = self._lookups.get((module, function))
+            if row is None:
+                self._lookups[module, function] = Lookup(module, function, resolved, site)
+            else:
+                row.count += 1
+                row.resolved = resolved if resolved is not None else row.resolved
+
+    @property
+    def lookups(self) -> tuple[Lookup, ...]:
+        """Every name asked for, sorted by module and function; resolved if it ever was; with its first call site."""
+        with self._lock:
+            return tuple(self._lookups[key] for key in sorted(self._lookups))
+
+    def report(self) -> str:
+        """The audit as text: for each loaded module what was asked of it, what was missing, what nobody asked for."""
+        lines: list[str] = []
+        rows = self.lookups
+        for name in dict.fromkeys([*self.module_names(), *(row.module for row in rows)]):
+            loaded = self._modules.get(name)
+            origin = "not loaded" if loaded is None else str(loaded.code.path or f"{loaded.code.format} given directly")
+            lines.append(f"module {name} ({origin})")
+            own = [row for row in rows if row.module == name]
+            for row in own:
+                outcome = "missing" if row.resolved is None else "found"
+                alias = f" as {row.resolved}" if row.resolved not in (None, row.function) else ""
+                lines.append(f"  {outcome:8}{row.function}{alias}  asked {row.count} times, first at {row.site}")
+            asked = {row.resolved for row in own}
+            for symbol in (loaded.function_names() or ()) if loaded is not None else ():
+                if symbol not in asked:
+                    lines.append(f"  unasked {symbol}")
+        return "\n".join(lines)
