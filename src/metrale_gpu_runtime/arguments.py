@@ -50,6 +50,8 @@ def describe(description: ArgumentDescription, data: bytes) -> str:
         return f"local {description.nbytes} bytes"
     if description.scalar is not None:
         return f"{description.scalar.name} {Scalar(description.scalar, data).value}"
+    if not description.opaque:
+        return f"int {int.from_bytes(data, 'little')}"
     return f"{len(data)} bytes"
 
 

@@ -85,8 +85,12 @@ def _encode_bare(
     if len(encoded) > 1:
         choices = " or ".join(f"mg.{each!r}" for each in readings)
         _refuse_kind(kernel, parameter, value, f"it may be any of these types; say which: {choices}")
-    # With the sign unknown the description has no scalar of its own to be checked; either reading's bytes are these.
-    return encoded.pop(), ArgumentDescription.of_scalar(readings[0], parameter.name)
+    if len(readings) == 1:
+        return encoded.pop(), ArgumentDescription.of_scalar(readings[0], parameter.name)
+    # No scalar type is claimed: whoever prepares a launch with this value must come back here with the next one.
+    return encoded.pop(), ArgumentDescription(
+        "value", nbytes=readings[0].nbytes, align=readings[0].align, name=parameter.name
+    )
 
 
 def _where(kernel: str, parameter: Parameter) -> str:

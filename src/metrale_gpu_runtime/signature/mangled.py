@@ -314,18 +314,20 @@ class _Demangler:
         if self.at < len(self.text) and self.text[self.at].isdigit():
             return _Name(self.source_name())
         if self.take("Ul"):
+            types = []
             while not self.take("E"):
-                self.type()
-            return _Name("{lambda}" + self._closure_number())
+                types.append(self.type())
+            listed = "" if types == [_Name("void")] else ", ".join(_spell_checked(each) for each in types)
+            return _Name(f"{{lambda({listed}){self._closure_number()}}}")
         if self.take("Ut"):
-            return _Name("{unnamed}" + self._closure_number())
+            return _Name(f"{{unnamed type{self._closure_number()}}}")
         two = self.text[self.at : self.at + 2]
         if two in ("C1", "C2", "C3", "D0", "D1", "D2") and scope is not None:
             self.at += 2
             return _Name(("~" if two[0] == "D" else "") + _last(scope))
         if two == "cv":
             self.at += 2
-            return _Name(f"operator {spell(self.type())}")
+            return _Name(f"operator {_spell_checked(self.type())}")
         if two in _OPERATORS:
             self.at += 2
             sign = _OPERATORS[two]
@@ -387,7 +389,7 @@ class _Demangler:
         if self.take("_Z"):
             name, _ = self._inner_encoding()
             self.expect("E")
-            return _Name(f"&{spell(name)}")
+            return _Name(f"&{_spell_checked(name)}")
         code = self.text[self.at : self.at + 1]
         type = self.type()
         end = self.text.find("E", self.at)
@@ -400,7 +402,7 @@ class _Demangler:
         number = "-" + digits[1:] if digits.startswith("n") else digits
         if code in _SUFFIXES or code == "i":
             return _Name(number + _SUFFIXES.get(code, ""))
-        return _Name(f"({spell(type)}){number}")
+        return _Name(f"({_spell_checked(type)}){number}")
 
     # ------------------------------------------------ types
 
@@ -444,7 +446,7 @@ class _Demangler:
         if character == "M":
             self.at += 1
             owner, member = self.type(), self.type()
-            return self.remember(_Name(f"{spell(member)} {spell(owner)}::*"))
+            return self.remember(_Name(f"{_spell_checked(member)} {_spell_checked(owner)}::*"))
         if character == "D":
             return self._d_type()
         if character == "T":
@@ -586,24 +588,55 @@ def _expand(pattern: _Node, arguments: Sequence[_Node]) -> list[_Node]:
 def _mentions(node: _Node, number: int) -> bool:
     if isinstance(node, _Argument):
         return node.number == number
-    children: tuple[_Node, ...] = ()
+    return any(_mentions(child, number) for child in _children(node))
+
+
+_MOST_NODES: Final = 20_000
+
+
+def _spell_checked(node: _Node) -> str:
+    _refuse_bombs((node,), ())
+    text = spell(node)
+    if len(text) > _MOST_NODES:
+        raise _CannotRead
+    return text
+
+
+def _refuse_bombs(nodes: Sequence[_Node], arguments: Sequence[_Node]) -> None:
+    """Raise _CannotRead where substitutions that double each other would make a name of exponential length."""
+    weights: dict[int, int] = {}
+    given = sum(_weight(each, weights, 0) for each in arguments)
+    if sum(_weight(each, weights, given) for each in nodes) > _MOST_NODES:
+        raise _CannotRead
+
+
+def _weight(node: _Node, weights: dict[int, int], argument: int) -> int:
+    known = weights.get(id(node))
+    if known is None:
+        known = 1 + (argument if isinstance(node, _Argument) else 0)
+        known += sum(_weight(child, weights, argument) for child in _children(node))
+        weights[id(node)] = known
+    return known
+
+
+def _children(node: _Node) -> tuple[_Node, ...]:
     if isinstance(node, _Pointer):
-        children = (node.target,)
-    elif isinstance(node, _Qualified):
-        children = (node.type,)
-    elif isinstance(node, _Array):
-        children = (node.element,)
-    elif isinstance(node, _Nested):
-        children = (node.scope, node.member)
-    elif isinstance(node, _Template):
-        children = (node.base, *node.arguments)
-    elif isinstance(node, _Pack):
-        children = node.elements
-    elif isinstance(node, _Expansion):
-        children = (node.pattern,)
-    elif isinstance(node, _Function):
-        children = (node.result, *node.parameters)
-    return any(_mentions(child, number) for child in children)
+        return (node.target,)
+    if isinstance(node, _Qualified):
+        return (node.type,)
+    if isinstance(node, _Array):
+        return (node.element,)
+    if isinstance(node, _Nested):
+        return (node.scope, node.member)
+    if isinstance(node, _Template):
+        return (node.base, *node.arguments)
+    if isinstance(node, _Pack):
+        return node.elements
+    if isinstance(node, _Expansion):
+        return (node.pattern,)
+    if isinstance(node, _Function):
+        return (node.result, *node.parameters)
+    return ()
 
 
 def spell(node: _Node) -> str:
@@ -648,6 +681,7 @@ def _demangle(name: str) -> tuple[str, tuple[_Node, ...]] | None:
         if reader.at != len(reader.text) and not reader.starts("."):
             return None
         arguments = reader.template_arguments
+        _refuse_bombs((entity, *types), arguments)
         resolved = [each for type in types for each in _resolve(type, arguments)]
         return spell(_one(entity, ())), tuple(resolved)
     except (_CannotRead, RecursionError):

@@ -98,7 +98,8 @@ class ArgumentDescription:
 
     `kind` is "pointer", "value" or "local". `align` is the alignment the argument asks for, None when it asks for
     none. `element` is the element type of a typed pointer (None: untyped, not checked). `opaque` are bytes and
-    structures, whose inside is not known; `structured` are those whose `align` was worked out from their fields.
+    structures, whose inside is not known; `structured` are those whose `align` was worked out from their fields. A
+    value that is neither opaque nor has a scalar type is an integer whose bytes are right for every type it may have.
     """
 
     kind: str
@@ -127,6 +128,8 @@ class ArgumentDescription:
             return f"{self.nbytes} bytes of local memory"
         if self.scalar is not None:
             return f"{self.scalar.name} ({_bytes(self.scalar.nbytes)})"
+        if not self.opaque:
+            return f"an integer of {_bytes(self.nbytes)}"
         return f"a structure of {_bytes(self.nbytes)}" if self.structured else f"{_bytes(self.nbytes)} as they are"
 
 
