@@ -102,7 +102,7 @@ def kernel_not_found(
     close = close_names(function, available or ())
     parts = [f"module {module!r} has no kernel {function!r}"]
     if close:
-        parts[0] += f"; did you mean {' or '.join(repr(each) for each in close)}?"
+        parts[0] += f"; did you mean {' or '.join(shown_name(each) for each in close)}?"
     if available is None:
         parts.append("Its kernels cannot be listed on this backend.")
     elif not available:

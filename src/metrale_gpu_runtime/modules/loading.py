@@ -23,8 +23,6 @@ from ..errors import (
     SignatureError,
 )
 from ..handles import ModuleHandle
-from ..ptx.parser import parse
-from ..ptx.syntax import PtxModule
 from ..signature import (
     DECLARED,
     KernelSignature,
@@ -39,6 +37,7 @@ from .kernel_names import is_mangled, kernel_not_found, resolve_symbol
 from .sources import CodeInput
 
 if TYPE_CHECKING:
+    from ..ptx.syntax import PtxModule
     from .nvrtc import CompiledPtx
 
 
@@ -210,6 +209,8 @@ class LoadedModule:
             described.lowered_names = compiled.lowered_names
         data = compiled.ptx if compiled is not None else self.code.data if self.code.format == "ptx" else None
         if data is not None:
+            from ..ptx.parser import parse
+
             try:
                 described.ptx = parse(data, name=self.name)
             except PtxSyntaxError as error:
@@ -242,6 +243,7 @@ class LoadedModule:
         """Names and C types from DWARF: of the PTX itself where it has some, else of a second, debug compile."""
         if described.ptx is None:
             return {}
+        from ..ptx.parser import parse
         from .debug_signatures import signatures_from_debug_information
 
         try:

@@ -18,7 +18,7 @@ from .sources import CodeInput
 
 @dataclass(frozen=True, slots=True)
 class LoadedFunction:
-    """One kernel as it was looked up: `name` is its symbol, `notes` say why its signature may know less than it could."""
+    """One kernel as it was looked up: `name` is its symbol, `notes` say why its signature knows less than it could."""
 
     module: str
     name: str
