@@ -95,9 +95,7 @@ def optimize(kernel_ir: str, param_nbytes: int, libraries: tuple[str, ...] = LIB
     import llvmlite.binding as llvm
 
     machine = _target_machine()
-    module = llvm.parse_assembly(
-        f"{kernel_ir}\n@{abi.PARAM_NBYTES_SYMBOL} = constant i32 {max(1, param_nbytes)}\n"
-    )
+    module = llvm.parse_assembly(f"{kernel_ir}\n@{abi.PARAM_NBYTES_SYMBOL} = constant i32 {max(1, param_nbytes)}\n")
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     for name in libraries:
         library = llvm.parse_bitcode(_library(name))
