@@ -15,7 +15,7 @@ from metrale_gpu_runtime.drivers.cpu import abi
 from metrale_gpu_runtime.drivers.cpu.jit import CompiledKernel, compile_kernel
 from metrale_gpu_runtime.drivers.cpu.workers import Execution, Need, Workers
 
-EXIT, BARRIER, WARP, YIELD, FAULT, SET_FLAG, WAIT_FLAG, ARRIVE, PASS = range(9)
+EXIT, BARRIER, WARP, YIELD, FAULT, SET_FLAG, WAIT_FLAG, ARRIVE, PASS, REPEAT_UNLESS_FLAG = range(10)
 STEP_NBYTES = 40
 
 # The steps of thread t of block b begin at params.steps + (b * threads_per_block + t) * params.stride. Thread.resume is
@@ -79,7 +79,7 @@ note:
   store i32 %predicate, ptr %entry_p1
   br label %loop
 loop:
-  %pc = phi i32 [ %pc0, %start ], [ %pc0, %continued ], [ %pc0, %note ], [ %next, %go_on ]
+  %pc = phi i32 [ %pc0, %start ], [ %pc0, %continued ], [ %pc0, %note ], [ %next, %go_on ], [ %target, %repeat_unless_flag ]
   %pc64 = zext i32 %pc to i64
   %step_offset = mul i64 %pc64, {STEP_NBYTES}
   %step = getelementptr i8, ptr %steps, i64 %step_offset
@@ -109,6 +109,7 @@ loop:
     i32 {WAIT_FLAG}, label %wait_flag
     i32 {ARRIVE}, label %arrive
     i32 {PASS}, label %pass
+    i32 {REPEAT_UNLESS_FLAG}, label %repeat_unless_flag
   ]
 exit:
   ret i32 0
@@ -169,6 +170,13 @@ pass:
   %entry_t = getelementptr [2 x i32], ptr %log_base, i64 %slot_p
   store i32 %turn, ptr %entry_t
   br label %go_on
+repeat_unless_flag:
+  %id64r = zext i32 %id to i64
+  %flag_r = getelementptr i32, ptr %flags, i64 %id64r
+  %seen_r = load atomic i32, ptr %flag_r acquire, align 4
+  %there_r = icmp eq i32 %seen_r, %a
+  %target = select i1 %there_r, i32 %next, i32 %b
+  br label %loop
 go_on:
   br label %loop
 }}

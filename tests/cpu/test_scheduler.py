@@ -10,6 +10,7 @@ from cpu.scheduler_machine import (
     ARRIVE,
     FAULT,
     PASSED,
+    REPEAT_UNLESS_FLAG,
     SET_FLAG,
     WAIT_FLAG,
     YIELDED,
@@ -310,6 +311,13 @@ def test_a_block_that_spins_around_barriers_and_votes_lets_others_run() -> None:
     loop = [YIELDED, warp(WarpOp.VOTE_ANY, a=0), barrier(0, 0, BarrierOp.RED_OR, a=0)] * 6000
     program = lambda b, t: [*loop, wait_flag(3)] if b == 0 else [set_flag(3)]  # noqa: E731
     finished(run(program, blocks=2, block=(2, 1, 1)))
+
+
+@pytest.mark.parametrize("wait", [warp(WarpOp.VOTE_ANY, a=0), barrier()], ids=["vote", "barrier"])
+def test_a_wait_loop_that_never_yields_lets_other_blocks_run(wait: Step) -> None:
+    """A loop around nothing but a vote, or nothing but a barrier, is left for other blocks in the end."""
+    loop = [wait, Step(REPEAT_UNLESS_FLAG, mask_or_id=3, a=1, b=0)]
+    finished(run(lambda b, t: loop if b == 0 else [set_flag(3)], blocks=2, block=(3, 1, 1)))
 
 
 def test_blocks_wait_for_each_other_across_workers() -> None:

@@ -20,7 +20,7 @@ from .jit import CompiledKernel
 LARGEST_CONTEXT_COUNT = 1024
 """Blocks of one worker that may wait for others at the same time; a GPU has such a bound too."""
 
-LARGEST_CONTEXTS_NBYTES = 2 << 30
+LARGEST_CONTEXTS_NBYTES = 512 << 20
 """Memory that the waiting blocks of one worker may take."""
 
 STALL_S = 30.0

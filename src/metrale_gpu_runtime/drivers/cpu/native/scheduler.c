@@ -14,15 +14,16 @@
 #define RUNNABLE 5u /* Thread.state besides kernel_thread's codes */
 #define BARRIERS 16u
 
-/* When a block counts as spinning: 256 passes over its threads in which nothing but yields happened, or 4,096 with
- * some yield (a wait loop may hold a vote or a barrier), or a million of any kind. To take a busy block for a spinning
- * one costs memory for another context and nothing else. */
+/* When a block counts as spinning: after 256 passes over its threads in which some yielded and nobody reached a barrier
+ * or ended, 4,096 in which somebody did, or 65,536 without a yield (a wait loop may hold a barrier). To take a busy
+ * block for a spinning one costs memory for another context and nothing else. */
 #define SPIN_PATIENCE (1u << 20)
 #define SPINS_IDLE (SPIN_PATIENCE / 256)
 #define SPINS_YIELDING (SPIN_PATIENCE / 4096)
+#define SPINS_BUSY (SPIN_PATIENCE / 65536)
 
-/* Warp operations a warp may complete before the next warp gets its turn. */
-#define WARP_ROUNDS 1024u
+/* Warp operations a warp may complete before the next warp gets its turn, as if it had yielded. */
+#define WARP_ROUNDS 256u
 
 enum { BLOCK_DONE, BLOCK_SPINS, BLOCK_STOPPED };
 
@@ -428,7 +429,7 @@ static int run_block(Launch *launch, Context *context, int resumed)
                 note_waiting(&waiting, &threads[i]);
 
     for (;;) {
-        uint32_t progress = 0, yielded = 0;
+        uint32_t progress = 0, moved = 0, yielded = 0;
         if (stopped(launch))
             return BLOCK_STOPPED;
         for (uint32_t base = 0; base < count; base += WARP) {
@@ -454,7 +455,7 @@ static int run_block(Launch *launch, Context *context, int resumed)
                         progress = 1;
                     } else if (code == THREAD_AT_WARP_OP) {
                         at_operation |= 1u << lane;
-                        progress = 1;
+                        moved = 1;
                     } else if (code == THREAD_YIELDED) {
                         yielded = 1;
                     } else if (code == THREAD_EXITED) {
@@ -482,11 +483,11 @@ static int run_block(Launch *launch, Context *context, int resumed)
             waiting.plain &= (uint32_t)(released == 0);
             progress |= released;
         }
-        if (!progress && !yielded) {
+        if (!(progress | moved | yielded)) {
             record_stuck(launch, block);
             return BLOCK_STOPPED;
         }
-        spins += !progress ? SPINS_IDLE : yielded ? SPINS_YIELDING : 1;
+        spins += !yielded ? SPINS_BUSY : progress ? SPINS_YIELDING : SPINS_IDLE;
         /* Not between the release of all and their run: who resumes the block does not know of it. */
         if (spins >= SPIN_PATIENCE && !all_released)
             return BLOCK_SPINS;

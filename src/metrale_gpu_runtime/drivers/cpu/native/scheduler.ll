@@ -1,7 +1,7 @@
 ; Made by build.py from scheduler.c: do not edit.
 ; flags -std=c17 -O2 -S -emit-llvm -Wall -Wextra -Werror -ffp-contract=off -fno-math-errno -fwrapv -fno-strict-aliasing -fno-vectorize -fno-slp-vectorize -fno-unroll-loops -fno-stack-protector -fno-asynchronous-unwind-tables -fPIC
 ; sha256 abi.h 827519750e6b1e802655705322c65b19faa972467dcbc8d1a8f6e020dfb47546
-; sha256 scheduler.c a3fe4aa003736af3aff1376655fd8296a6f872e3f90193a7da0632652233b8b0
+; sha256 scheduler.c eeae1d3ec373ef7d8cce3ff2a966c6144b4571f7519a77d1574242d902e66269
 source_filename = "scheduler.c"
 
 %struct.Range = type { i64, i64, i64 }
@@ -134,7 +134,7 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
   %6 = alloca [16 x %struct.Barrier], align 16
   %7 = load i32, ptr @KERNEL_SUSPENDS, align 4
   %8 = icmp eq i32 %7, 0
-  br i1 %8, label %803, label %9
+  br i1 %8, label %802, label %9
 
 9:                                                ; preds = %4
   %10 = icmp eq i32 %2, 0
@@ -149,30 +149,30 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
   %19 = getelementptr inbounds i8, ptr %0, i64 8
   %20 = getelementptr i8, ptr %0, i64 12
   %21 = zext i32 %2 to i64
-  br i1 %10, label %806, label %22
+  br i1 %10, label %805, label %22
 
-22:                                               ; preds = %9, %794
-  %23 = phi i64 [ %24, %794 ], [ %3, %9 ]
+22:                                               ; preds = %9, %793
+  %23 = phi i64 [ %24, %793 ], [ %3, %9 ]
   %24 = sub i64 %23, %21
   br label %25
 
-25:                                               ; preds = %22, %789
-  %26 = phi i64 [ %792, %789 ], [ 0, %22 ]
-  %27 = phi i64 [ %37, %789 ], [ %23, %22 ]
-  %28 = phi i32 [ %791, %789 ], [ 0, %22 ]
-  %29 = phi i32 [ %790, %789 ], [ 0, %22 ]
+25:                                               ; preds = %22, %788
+  %26 = phi i64 [ %791, %788 ], [ 0, %22 ]
+  %27 = phi i64 [ %37, %788 ], [ %23, %22 ]
+  %28 = phi i32 [ %790, %788 ], [ 0, %22 ]
+  %29 = phi i32 [ %789, %788 ], [ 0, %22 ]
   %30 = getelementptr ptr, ptr %1, i64 %26
   %31 = load ptr, ptr %30, align 8
   %32 = getelementptr inbounds i8, ptr %31, i64 136
   %33 = load i32, ptr %32, align 8
   %34 = load atomic i32, ptr %11 monotonic, align 8
   %35 = icmp eq i32 %34, 0
-  br i1 %35, label %36, label %806
+  br i1 %35, label %36, label %805
 
 36:                                               ; preds = %25
   %37 = add i64 %27, -1
   %38 = icmp eq i64 %27, 0
-  br i1 %38, label %806, label %39
+  br i1 %38, label %805, label %39
 
 39:                                               ; preds = %36
   %40 = icmp eq i32 %33, 0
@@ -182,12 +182,12 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
   %42 = load atomic i64, ptr %12 monotonic, align 8
   %43 = load i64, ptr %13, align 8
   %44 = icmp ult i64 %42, %43
-  br i1 %44, label %45, label %789
+  br i1 %44, label %45, label %788
 
 45:                                               ; preds = %41
   %46 = atomicrmw add ptr %12, i64 1 monotonic, align 8
   %47 = icmp ult i64 %46, %43
-  br i1 %47, label %48, label %789
+  br i1 %47, label %48, label %788
 
 48:                                               ; preds = %45
   %49 = load i32, ptr %14, align 8
@@ -433,838 +433,833 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
   br label %216
 
 216:                                              ; preds = %772, %205
-  %217 = phi i32 [ %206, %205 ], [ %775, %772 ]
-  %218 = phi i32 [ %207, %205 ], [ %462, %772 ]
-  %219 = phi i32 [ %208, %205 ], [ %776, %772 ]
-  %220 = phi i32 [ 0, %205 ], [ %773, %772 ]
-  %221 = phi i32 [ 0, %205 ], [ %778, %772 ]
+  %217 = phi i32 [ %206, %205 ], [ %601, %772 ]
+  %218 = phi i32 [ %207, %205 ], [ %466, %772 ]
+  %219 = phi i32 [ %208, %205 ], [ %602, %772 ]
+  %220 = phi i32 [ 0, %205 ], [ %599, %772 ]
+  %221 = phi i32 [ 0, %205 ], [ %777, %772 ]
   %222 = load atomic i32, ptr %11 monotonic, align 8
   %223 = icmp eq i32 %222, 0
-  br i1 %223, label %224, label %806
+  br i1 %223, label %224, label %805
 
 224:                                              ; preds = %216
-  br i1 %209, label %460, label %225
+  br i1 %209, label %464, label %225
 
-225:                                              ; preds = %224, %452
-  %226 = phi i32 [ %459, %452 ], [ %158, %224 ]
-  %227 = phi i32 [ %326, %452 ], [ 0, %224 ]
-  %228 = phi i32 [ %456, %452 ], [ 0, %224 ]
-  %229 = phi i32 [ %457, %452 ], [ 0, %224 ]
-  %230 = phi i32 [ %323, %452 ], [ %219, %224 ]
-  %231 = phi i32 [ %322, %452 ], [ %218, %224 ]
-  %232 = phi i32 [ %321, %452 ], [ %217, %224 ]
-  %233 = tail call i32 @llvm.umin.i32(i32 %226, i32 32)
-  %234 = tail call i32 @llvm.umax.i32(i32 %233, i32 1)
-  %235 = zext nneg i32 %234 to i64
-  %236 = zext i32 %229 to i64
-  %237 = getelementptr %struct.Thread, ptr %157, i64 %236
-  %238 = sub i32 %158, %229
-  %239 = tail call i32 @llvm.umin.i32(i32 %238, i32 32)
-  %240 = zext nneg i32 %239 to i64
-  br label %241
+225:                                              ; preds = %224, %456
+  %226 = phi i32 [ %463, %456 ], [ %158, %224 ]
+  %227 = phi i32 [ %330, %456 ], [ 0, %224 ]
+  %228 = phi i32 [ %328, %456 ], [ 0, %224 ]
+  %229 = phi i32 [ %460, %456 ], [ 0, %224 ]
+  %230 = phi i32 [ %461, %456 ], [ 0, %224 ]
+  %231 = phi i32 [ %326, %456 ], [ %219, %224 ]
+  %232 = phi i32 [ %325, %456 ], [ %218, %224 ]
+  %233 = phi i32 [ %324, %456 ], [ %217, %224 ]
+  %234 = tail call i32 @llvm.umin.i32(i32 %226, i32 32)
+  %235 = tail call i32 @llvm.umax.i32(i32 %234, i32 1)
+  %236 = zext nneg i32 %235 to i64
+  %237 = zext i32 %230 to i64
+  %238 = getelementptr %struct.Thread, ptr %157, i64 %237
+  %239 = sub i32 %158, %230
+  %240 = tail call i32 @llvm.umin.i32(i32 %239, i32 32)
+  %241 = zext nneg i32 %240 to i64
+  br label %242
 
-241:                                              ; preds = %450, %225
-  %242 = phi i32 [ %232, %225 ], [ %321, %450 ]
-  %243 = phi i32 [ %231, %225 ], [ %322, %450 ]
-  %244 = phi i32 [ %230, %225 ], [ %323, %450 ]
-  %245 = phi i32 [ %228, %225 ], [ %324, %450 ]
-  %246 = phi i1 [ true, %225 ], [ false, %450 ]
-  %247 = phi i32 [ 1, %225 ], [ 0, %450 ]
-  %248 = phi i32 [ 0, %225 ], [ %330, %450 ]
-  %249 = phi i32 [ %227, %225 ], [ %326, %450 ]
-  %250 = and i32 %247, %220
-  %251 = icmp ne i32 %250, 0
-  br label %252
+242:                                              ; preds = %454, %225
+  %243 = phi i32 [ %233, %225 ], [ %324, %454 ]
+  %244 = phi i32 [ %232, %225 ], [ %325, %454 ]
+  %245 = phi i32 [ %231, %225 ], [ %326, %454 ]
+  %246 = phi i32 [ %229, %225 ], [ %327, %454 ]
+  %247 = phi i32 [ %228, %225 ], [ %328, %454 ]
+  %248 = phi i1 [ true, %225 ], [ false, %454 ]
+  %249 = phi i32 [ 1, %225 ], [ 0, %454 ]
+  %250 = phi i32 [ 0, %225 ], [ %334, %454 ]
+  %251 = phi i32 [ %227, %225 ], [ %330, %454 ]
+  %252 = and i32 %249, %220
+  %253 = icmp ne i32 %252, 0
+  br label %254
 
-252:                                              ; preds = %320, %241
-  %253 = phi i64 [ 0, %241 ], [ %327, %320 ]
-  %254 = phi i32 [ %249, %241 ], [ %326, %320 ]
-  %255 = phi i32 [ 0, %241 ], [ %325, %320 ]
-  %256 = phi i32 [ %245, %241 ], [ %324, %320 ]
-  %257 = phi i32 [ %244, %241 ], [ %323, %320 ]
-  %258 = phi i32 [ %243, %241 ], [ %322, %320 ]
-  %259 = phi i32 [ %242, %241 ], [ %321, %320 ]
-  %260 = getelementptr %struct.Thread, ptr %237, i64 %253
-  %261 = getelementptr inbounds i8, ptr %260, i64 4
-  %262 = load i32, ptr %261, align 4
-  %263 = icmp eq i32 %262, 5
-  %264 = icmp eq i32 %262, 3
-  %265 = and i1 %246, %264
-  %266 = or i1 %263, %265
-  %267 = icmp eq i32 %262, 1
-  %268 = and i1 %251, %267
-  %269 = or i1 %268, %266
-  br i1 %269, label %276, label %270
+254:                                              ; preds = %323, %242
+  %255 = phi i64 [ 0, %242 ], [ %331, %323 ]
+  %256 = phi i32 [ %251, %242 ], [ %330, %323 ]
+  %257 = phi i32 [ 0, %242 ], [ %329, %323 ]
+  %258 = phi i32 [ %247, %242 ], [ %328, %323 ]
+  %259 = phi i32 [ %246, %242 ], [ %327, %323 ]
+  %260 = phi i32 [ %245, %242 ], [ %326, %323 ]
+  %261 = phi i32 [ %244, %242 ], [ %325, %323 ]
+  %262 = phi i32 [ %243, %242 ], [ %324, %323 ]
+  %263 = getelementptr %struct.Thread, ptr %238, i64 %255
+  %264 = getelementptr inbounds i8, ptr %263, i64 4
+  %265 = load i32, ptr %264, align 4
+  %266 = icmp eq i32 %265, 5
+  %267 = icmp eq i32 %265, 3
+  %268 = and i1 %248, %267
+  %269 = or i1 %266, %268
+  %270 = icmp eq i32 %265, 1
+  %271 = and i1 %253, %270
+  %272 = or i1 %271, %269
+  br i1 %272, label %279, label %273
 
-270:                                              ; preds = %252
-  %271 = icmp eq i32 %262, 2
-  %272 = zext i1 %271 to i32
-  %273 = trunc nuw nsw i64 %253 to i32
-  %274 = shl nuw i32 %272, %273
-  %275 = or i32 %274, %255
-  br label %320
+273:                                              ; preds = %254
+  %274 = icmp eq i32 %265, 2
+  %275 = zext i1 %274 to i32
+  %276 = trunc nuw nsw i64 %255 to i32
+  %277 = shl nuw i32 %275, %276
+  %278 = or i32 %277, %257
+  br label %323
 
-276:                                              ; preds = %252
-  %277 = getelementptr inbounds i8, ptr %260, i64 8
-  %278 = load i32, ptr %277, align 8
-  %279 = getelementptr i8, ptr %260, i64 12
-  %280 = load i32, ptr %279, align 4
-  %281 = getelementptr i8, ptr %260, i64 16
-  %282 = load i32, ptr %281, align 8
-  %283 = load i32, ptr %210, align 8
-  %284 = load i32, ptr %211, align 4
-  %285 = load i32, ptr %212, align 8
-  %286 = tail call i32 @kernel_thread(ptr noundef %0, ptr noundef %31, ptr noundef %260, i32 noundef %278, i32 noundef %280, i32 noundef %282, i32 noundef %283, i32 noundef %284, i32 noundef %285) #12
-  store i32 %286, ptr %261, align 4
-  switch i32 %286, label %781 [
-    i32 1, label %287
-    i32 2, label %313
-    i32 3, label %320
-    i32 0, label %317
+279:                                              ; preds = %254
+  %280 = getelementptr inbounds i8, ptr %263, i64 8
+  %281 = load i32, ptr %280, align 8
+  %282 = getelementptr i8, ptr %263, i64 12
+  %283 = load i32, ptr %282, align 4
+  %284 = getelementptr i8, ptr %263, i64 16
+  %285 = load i32, ptr %284, align 8
+  %286 = load i32, ptr %210, align 8
+  %287 = load i32, ptr %211, align 4
+  %288 = load i32, ptr %212, align 8
+  %289 = tail call i32 @kernel_thread(ptr noundef %0, ptr noundef %31, ptr noundef %263, i32 noundef %281, i32 noundef %283, i32 noundef %285, i32 noundef %286, i32 noundef %287, i32 noundef %288) #12
+  store i32 %289, ptr %264, align 4
+  switch i32 %289, label %780 [
+    i32 1, label %290
+    i32 2, label %316
+    i32 3, label %323
+    i32 0, label %320
   ]
 
-287:                                              ; preds = %276
-  %288 = getelementptr inbounds i8, ptr %260, i64 24
-  %289 = load i32, ptr %288, align 8
-  %290 = icmp eq i32 %289, 0
-  br i1 %290, label %291, label %296
+290:                                              ; preds = %279
+  %291 = getelementptr inbounds i8, ptr %263, i64 24
+  %292 = load i32, ptr %291, align 8
+  %293 = icmp eq i32 %292, 0
+  br i1 %293, label %294, label %299
 
-291:                                              ; preds = %287
-  %292 = getelementptr inbounds i8, ptr %260, i64 32
-  %293 = load i32, ptr %292, align 8
-  %294 = icmp eq i32 %293, 0
-  %295 = icmp eq i32 %259, 0
-  br i1 %295, label %298, label %303
+294:                                              ; preds = %290
+  %295 = getelementptr inbounds i8, ptr %263, i64 32
+  %296 = load i32, ptr %295, align 8
+  %297 = icmp eq i32 %296, 0
+  %298 = icmp eq i32 %262, 0
+  br i1 %298, label %301, label %306
 
-296:                                              ; preds = %287
-  %297 = icmp eq i32 %259, 0
-  br i1 %297, label %298, label %309
+299:                                              ; preds = %290
+  %300 = icmp eq i32 %262, 0
+  br i1 %300, label %301, label %312
 
-298:                                              ; preds = %296, %291
-  %299 = phi i1 [ false, %296 ], [ %294, %291 ]
-  %300 = zext i1 %299 to i32
-  %301 = getelementptr inbounds i8, ptr %260, i64 28
-  %302 = load i32, ptr %301, align 4
-  br label %320
+301:                                              ; preds = %299, %294
+  %302 = phi i1 [ false, %299 ], [ %297, %294 ]
+  %303 = zext i1 %302 to i32
+  %304 = getelementptr inbounds i8, ptr %263, i64 28
+  %305 = load i32, ptr %304, align 4
+  br label %323
 
-303:                                              ; preds = %291
-  br i1 %294, label %304, label %309
+306:                                              ; preds = %294
+  br i1 %297, label %307, label %312
 
-304:                                              ; preds = %303
-  %305 = getelementptr inbounds i8, ptr %260, i64 28
-  %306 = load i32, ptr %305, align 4
-  %307 = icmp eq i32 %306, %258
-  %308 = zext i1 %307 to i32
-  br label %309
+307:                                              ; preds = %306
+  %308 = getelementptr inbounds i8, ptr %263, i64 28
+  %309 = load i32, ptr %308, align 4
+  %310 = icmp eq i32 %309, %261
+  %311 = zext i1 %310 to i32
+  br label %312
 
-309:                                              ; preds = %304, %303, %296
-  %310 = phi i32 [ 0, %303 ], [ %308, %304 ], [ 0, %296 ]
-  %311 = and i32 %310, %257
-  %312 = add i32 %259, 1
-  br label %320
+312:                                              ; preds = %307, %306, %299
+  %313 = phi i32 [ 0, %306 ], [ %311, %307 ], [ 0, %299 ]
+  %314 = and i32 %313, %260
+  %315 = add i32 %262, 1
+  br label %323
 
-313:                                              ; preds = %276
-  %314 = trunc nuw nsw i64 %253 to i32
-  %315 = shl nuw i32 1, %314
-  %316 = or i32 %315, %255
-  br label %320
+316:                                              ; preds = %279
+  %317 = trunc nuw nsw i64 %255 to i32
+  %318 = shl nuw i32 1, %317
+  %319 = or i32 %318, %257
+  br label %323
 
-317:                                              ; preds = %276
-  %318 = load i32, ptr %213, align 4
-  %319 = add i32 %318, -1
-  store i32 %319, ptr %213, align 4
-  br label %320
+320:                                              ; preds = %279
+  %321 = load i32, ptr %213, align 4
+  %322 = add i32 %321, -1
+  store i32 %322, ptr %213, align 4
+  br label %323
 
-320:                                              ; preds = %317, %313, %309, %298, %276, %270
-  %321 = phi i32 [ 1, %298 ], [ %312, %309 ], [ %259, %270 ], [ %259, %313 ], [ %259, %276 ], [ %259, %317 ]
-  %322 = phi i32 [ %302, %298 ], [ %258, %309 ], [ %258, %270 ], [ %258, %313 ], [ %258, %276 ], [ %258, %317 ]
-  %323 = phi i32 [ %300, %298 ], [ %311, %309 ], [ %257, %270 ], [ %257, %313 ], [ %257, %276 ], [ %257, %317 ]
-  %324 = phi i32 [ %256, %298 ], [ %256, %309 ], [ %256, %270 ], [ %256, %313 ], [ 1, %276 ], [ %256, %317 ]
-  %325 = phi i32 [ %255, %298 ], [ %255, %309 ], [ %275, %270 ], [ %316, %313 ], [ %255, %276 ], [ %255, %317 ]
-  %326 = phi i32 [ 1, %298 ], [ 1, %309 ], [ %254, %270 ], [ 1, %313 ], [ %254, %276 ], [ 1, %317 ]
-  %327 = add nuw nsw i64 %253, 1
-  %328 = icmp eq i64 %327, %235
-  br i1 %328, label %329, label %252, !llvm.loop !12
+323:                                              ; preds = %320, %316, %312, %301, %279, %273
+  %324 = phi i32 [ 1, %301 ], [ %315, %312 ], [ %262, %273 ], [ %262, %316 ], [ %262, %279 ], [ %262, %320 ]
+  %325 = phi i32 [ %305, %301 ], [ %261, %312 ], [ %261, %273 ], [ %261, %316 ], [ %261, %279 ], [ %261, %320 ]
+  %326 = phi i32 [ %303, %301 ], [ %314, %312 ], [ %260, %273 ], [ %260, %316 ], [ %260, %279 ], [ %260, %320 ]
+  %327 = phi i32 [ %259, %301 ], [ %259, %312 ], [ %259, %273 ], [ %259, %316 ], [ 1, %279 ], [ %259, %320 ]
+  %328 = phi i32 [ %258, %301 ], [ %258, %312 ], [ %258, %273 ], [ 1, %316 ], [ %258, %279 ], [ %258, %320 ]
+  %329 = phi i32 [ %257, %301 ], [ %257, %312 ], [ %278, %273 ], [ %319, %316 ], [ %257, %279 ], [ %257, %320 ]
+  %330 = phi i32 [ 1, %301 ], [ 1, %312 ], [ %256, %273 ], [ %256, %316 ], [ %256, %279 ], [ 1, %320 ]
+  %331 = add nuw nsw i64 %255, 1
+  %332 = icmp eq i64 %331, %236
+  br i1 %332, label %333, label %254, !llvm.loop !12
 
-329:                                              ; preds = %320
-  %330 = add nuw nsw i32 %248, 1
-  %331 = icmp eq i32 %325, 0
-  br i1 %331, label %452, label %332
+333:                                              ; preds = %323
+  %334 = add nuw nsw i32 %250, 1
+  %335 = icmp eq i32 %329, 0
+  br i1 %335, label %456, label %336
 
-332:                                              ; preds = %329, %332
-  %333 = phi i64 [ %342, %332 ], [ 0, %329 ]
-  %334 = phi i32 [ %341, %332 ], [ 0, %329 ]
-  %335 = getelementptr %struct.Thread, ptr %237, i64 %333, i32 1
-  %336 = load i32, ptr %335, align 4
-  %337 = icmp ne i32 %336, 0
-  %338 = zext i1 %337 to i32
-  %339 = trunc nuw i64 %333 to i32
-  %340 = shl nuw i32 %338, %339
-  %341 = or i32 %340, %334
-  %342 = add nuw nsw i64 %333, 1
-  %343 = icmp eq i64 %342, %240
-  br i1 %343, label %344, label %332, !llvm.loop !13
+336:                                              ; preds = %333, %336
+  %337 = phi i64 [ %346, %336 ], [ 0, %333 ]
+  %338 = phi i32 [ %345, %336 ], [ 0, %333 ]
+  %339 = getelementptr %struct.Thread, ptr %238, i64 %337, i32 1
+  %340 = load i32, ptr %339, align 4
+  %341 = icmp ne i32 %340, 0
+  %342 = zext i1 %341 to i32
+  %343 = trunc nuw i64 %337 to i32
+  %344 = shl nuw i32 %342, %343
+  %345 = or i32 %344, %338
+  %346 = add nuw nsw i64 %337, 1
+  %347 = icmp eq i64 %346, %241
+  br i1 %347, label %348, label %336, !llvm.loop !13
 
-344:                                              ; preds = %332, %400
-  %345 = phi i32 [ %386, %400 ], [ %325, %332 ]
-  %346 = phi i32 [ %402, %400 ], [ 0, %332 ]
-  %347 = phi i32 [ %401, %400 ], [ 0, %332 ]
-  %348 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %345, i1 true)
-  %349 = zext nneg i32 %348 to i64
-  %350 = getelementptr %struct.Thread, ptr %237, i64 %349
-  %351 = getelementptr inbounds i8, ptr %350, i64 24
-  %352 = load i32, ptr %351, align 8
-  %353 = getelementptr inbounds i8, ptr %350, i64 36
-  %354 = getelementptr inbounds i8, ptr %350, i64 40
-  %355 = load i32, ptr %354, align 8
-  %356 = icmp eq i32 %352, 0
-  br label %357
+348:                                              ; preds = %336, %404
+  %349 = phi i32 [ %390, %404 ], [ %329, %336 ]
+  %350 = phi i32 [ %406, %404 ], [ 0, %336 ]
+  %351 = phi i32 [ %405, %404 ], [ 0, %336 ]
+  %352 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %349, i1 true)
+  %353 = zext nneg i32 %352 to i64
+  %354 = getelementptr %struct.Thread, ptr %238, i64 %353
+  %355 = getelementptr inbounds i8, ptr %354, i64 24
+  %356 = load i32, ptr %355, align 8
+  %357 = getelementptr inbounds i8, ptr %354, i64 36
+  %358 = getelementptr inbounds i8, ptr %354, i64 40
+  %359 = load i32, ptr %358, align 8
+  %360 = icmp eq i32 %356, 0
+  br label %361
 
-357:                                              ; preds = %371, %344
-  %358 = phi i32 [ 0, %344 ], [ %380, %371 ]
-  %359 = phi i32 [ %345, %344 ], [ %382, %371 ]
-  %360 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %359, i1 true)
-  %361 = zext nneg i32 %360 to i64
-  %362 = getelementptr %struct.Thread, ptr %237, i64 %361
-  %363 = getelementptr inbounds i8, ptr %362, i64 24
-  %364 = load i32, ptr %363, align 8
-  %365 = icmp eq i32 %364, %352
-  br i1 %365, label %366, label %371
+361:                                              ; preds = %375, %348
+  %362 = phi i32 [ 0, %348 ], [ %384, %375 ]
+  %363 = phi i32 [ %349, %348 ], [ %386, %375 ]
+  %364 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %363, i1 true)
+  %365 = zext nneg i32 %364 to i64
+  %366 = getelementptr %struct.Thread, ptr %238, i64 %365
+  %367 = getelementptr inbounds i8, ptr %366, i64 24
+  %368 = load i32, ptr %367, align 8
+  %369 = icmp eq i32 %368, %356
+  br i1 %369, label %370, label %375
 
-366:                                              ; preds = %357
-  %367 = getelementptr inbounds i8, ptr %362, i64 36
-  %368 = load i32, ptr %367, align 4
-  %369 = load i32, ptr %353, align 4
-  %370 = icmp eq i32 %368, %369
-  br label %371
+370:                                              ; preds = %361
+  %371 = getelementptr inbounds i8, ptr %366, i64 36
+  %372 = load i32, ptr %371, align 4
+  %373 = load i32, ptr %357, align 4
+  %374 = icmp eq i32 %372, %373
+  br label %375
 
-371:                                              ; preds = %366, %357
-  %372 = phi i1 [ false, %357 ], [ %370, %366 ]
-  %373 = getelementptr inbounds i8, ptr %362, i64 40
-  %374 = load i32, ptr %373, align 8
-  %375 = icmp eq i32 %374, %355
-  %376 = or i1 %356, %375
-  %377 = and i1 %372, %376
-  %378 = zext i1 %377 to i32
-  %379 = shl nuw i32 %378, %360
-  %380 = or i32 %379, %358
-  %381 = add i32 %359, -1
-  %382 = and i32 %381, %359
-  %383 = icmp eq i32 %382, 0
-  br i1 %383, label %384, label %357, !llvm.loop !14
+375:                                              ; preds = %370, %361
+  %376 = phi i1 [ false, %361 ], [ %374, %370 ]
+  %377 = getelementptr inbounds i8, ptr %366, i64 40
+  %378 = load i32, ptr %377, align 8
+  %379 = icmp eq i32 %378, %359
+  %380 = or i1 %360, %379
+  %381 = and i1 %376, %380
+  %382 = zext i1 %381 to i32
+  %383 = shl nuw i32 %382, %364
+  %384 = or i32 %383, %362
+  %385 = add i32 %363, -1
+  %386 = and i32 %385, %363
+  %387 = icmp eq i32 %386, 0
+  br i1 %387, label %388, label %361, !llvm.loop !14
 
-384:                                              ; preds = %371
-  %385 = xor i32 %380, -1
-  %386 = and i32 %345, %385
-  %387 = icmp eq i32 %352, 19
-  br i1 %387, label %391, label %388
+388:                                              ; preds = %375
+  %389 = xor i32 %384, -1
+  %390 = and i32 %349, %389
+  %391 = icmp eq i32 %356, 19
+  br i1 %391, label %395, label %392
 
-388:                                              ; preds = %384
-  %389 = load i32, ptr %353, align 4
-  %390 = icmp eq i32 %389, 0
-  br i1 %390, label %391, label %393
+392:                                              ; preds = %388
+  %393 = load i32, ptr %357, align 4
+  %394 = icmp eq i32 %393, 0
+  br i1 %394, label %395, label %397
 
-391:                                              ; preds = %388, %384
-  %392 = or i32 %380, %346
-  br label %400
+395:                                              ; preds = %392, %388
+  %396 = or i32 %384, %350
+  br label %404
 
-393:                                              ; preds = %388
-  %394 = and i32 %341, %385
-  %395 = and i32 %394, %389
-  %396 = icmp eq i32 %395, 0
-  br i1 %396, label %397, label %400
+397:                                              ; preds = %392
+  %398 = and i32 %345, %389
+  %399 = and i32 %398, %393
+  %400 = icmp eq i32 %399, 0
+  br i1 %400, label %401, label %404
 
-397:                                              ; preds = %393
-  %398 = and i32 %389, %380
-  tail call fastcc void @complete_operation(ptr noundef nonnull %237, i32 noundef %380, i32 noundef %398)
-  %399 = or i32 %380, %347
-  br label %400
+401:                                              ; preds = %397
+  %402 = and i32 %393, %384
+  tail call fastcc void @complete_operation(ptr noundef nonnull %238, i32 noundef %384, i32 noundef %402)
+  %403 = or i32 %384, %351
+  br label %404
 
-400:                                              ; preds = %397, %393, %391
-  %401 = phi i32 [ %347, %391 ], [ %399, %397 ], [ %347, %393 ]
-  %402 = phi i32 [ %392, %391 ], [ %346, %397 ], [ %346, %393 ]
-  %403 = icmp eq i32 %386, 0
-  br i1 %403, label %404, label %344, !llvm.loop !15
+404:                                              ; preds = %401, %397, %395
+  %405 = phi i32 [ %351, %395 ], [ %403, %401 ], [ %351, %397 ]
+  %406 = phi i32 [ %396, %395 ], [ %350, %401 ], [ %350, %397 ]
+  %407 = icmp eq i32 %390, 0
+  br i1 %407, label %408, label %348, !llvm.loop !15
 
-404:                                              ; preds = %400
-  %405 = icmp eq i32 %401, 0
-  br i1 %405, label %406, label %450
+408:                                              ; preds = %404
+  %409 = icmp eq i32 %405, 0
+  br i1 %409, label %410, label %454
 
-406:                                              ; preds = %404
-  %407 = icmp eq i32 %402, 0
-  br i1 %407, label %452, label %408
+410:                                              ; preds = %408
+  %411 = icmp eq i32 %406, 0
+  br i1 %411, label %456, label %412
 
-408:                                              ; preds = %406, %446
-  %409 = phi i32 [ %448, %446 ], [ %402, %406 ]
-  %410 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %409, i1 true)
-  %411 = zext nneg i32 %410 to i64
-  %412 = getelementptr %struct.Thread, ptr %237, i64 %411
-  %413 = getelementptr inbounds i8, ptr %412, i64 24
-  %414 = load i32, ptr %413, align 8
-  %415 = getelementptr inbounds i8, ptr %412, i64 36
-  %416 = getelementptr inbounds i8, ptr %412, i64 40
-  %417 = load i32, ptr %416, align 8
-  %418 = icmp eq i32 %414, 0
-  br label %419
+412:                                              ; preds = %410, %450
+  %413 = phi i32 [ %452, %450 ], [ %406, %410 ]
+  %414 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %413, i1 true)
+  %415 = zext nneg i32 %414 to i64
+  %416 = getelementptr %struct.Thread, ptr %238, i64 %415
+  %417 = getelementptr inbounds i8, ptr %416, i64 24
+  %418 = load i32, ptr %417, align 8
+  %419 = getelementptr inbounds i8, ptr %416, i64 36
+  %420 = getelementptr inbounds i8, ptr %416, i64 40
+  %421 = load i32, ptr %420, align 8
+  %422 = icmp eq i32 %418, 0
+  br label %423
 
-419:                                              ; preds = %433, %408
-  %420 = phi i32 [ 0, %408 ], [ %442, %433 ]
-  %421 = phi i32 [ %409, %408 ], [ %444, %433 ]
-  %422 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %421, i1 true)
-  %423 = zext nneg i32 %422 to i64
-  %424 = getelementptr %struct.Thread, ptr %237, i64 %423
-  %425 = getelementptr inbounds i8, ptr %424, i64 24
-  %426 = load i32, ptr %425, align 8
-  %427 = icmp eq i32 %426, %414
-  br i1 %427, label %428, label %433
+423:                                              ; preds = %437, %412
+  %424 = phi i32 [ 0, %412 ], [ %446, %437 ]
+  %425 = phi i32 [ %413, %412 ], [ %448, %437 ]
+  %426 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %425, i1 true)
+  %427 = zext nneg i32 %426 to i64
+  %428 = getelementptr %struct.Thread, ptr %238, i64 %427
+  %429 = getelementptr inbounds i8, ptr %428, i64 24
+  %430 = load i32, ptr %429, align 8
+  %431 = icmp eq i32 %430, %418
+  br i1 %431, label %432, label %437
 
-428:                                              ; preds = %419
-  %429 = getelementptr inbounds i8, ptr %424, i64 36
-  %430 = load i32, ptr %429, align 4
-  %431 = load i32, ptr %415, align 4
-  %432 = icmp eq i32 %430, %431
-  br label %433
+432:                                              ; preds = %423
+  %433 = getelementptr inbounds i8, ptr %428, i64 36
+  %434 = load i32, ptr %433, align 4
+  %435 = load i32, ptr %419, align 4
+  %436 = icmp eq i32 %434, %435
+  br label %437
 
-433:                                              ; preds = %428, %419
-  %434 = phi i1 [ false, %419 ], [ %432, %428 ]
-  %435 = getelementptr inbounds i8, ptr %424, i64 40
-  %436 = load i32, ptr %435, align 8
-  %437 = icmp eq i32 %436, %417
-  %438 = or i1 %418, %437
-  %439 = and i1 %434, %438
-  %440 = zext i1 %439 to i32
-  %441 = shl nuw i32 %440, %422
-  %442 = or i32 %441, %420
-  %443 = add i32 %421, -1
-  %444 = and i32 %443, %421
-  %445 = icmp eq i32 %444, 0
-  br i1 %445, label %446, label %419, !llvm.loop !14
-
-446:                                              ; preds = %433
-  %447 = xor i32 %442, -1
-  %448 = and i32 %409, %447
-  tail call fastcc void @complete_operation(ptr noundef nonnull %237, i32 noundef %442, i32 noundef %442)
+437:                                              ; preds = %432, %423
+  %438 = phi i1 [ false, %423 ], [ %436, %432 ]
+  %439 = getelementptr inbounds i8, ptr %428, i64 40
+  %440 = load i32, ptr %439, align 8
+  %441 = icmp eq i32 %440, %421
+  %442 = or i1 %422, %441
+  %443 = and i1 %438, %442
+  %444 = zext i1 %443 to i32
+  %445 = shl nuw i32 %444, %426
+  %446 = or i32 %445, %424
+  %447 = add i32 %425, -1
+  %448 = and i32 %447, %425
   %449 = icmp eq i32 %448, 0
-  br i1 %449, label %450, label %408, !llvm.loop !16
+  br i1 %449, label %450, label %423, !llvm.loop !14
 
-450:                                              ; preds = %446, %404
-  %451 = icmp eq i32 %330, 1024
-  br i1 %451, label %452, label %241, !llvm.loop !17
+450:                                              ; preds = %437
+  %451 = xor i32 %446, -1
+  %452 = and i32 %413, %451
+  tail call fastcc void @complete_operation(ptr noundef nonnull %238, i32 noundef %446, i32 noundef %446)
+  %453 = icmp eq i32 %452, 0
+  br i1 %453, label %454, label %412, !llvm.loop !16
 
-452:                                              ; preds = %450, %406, %329
-  %453 = phi i32 [ %330, %406 ], [ %330, %329 ], [ 1024, %450 ]
-  %454 = icmp eq i32 %453, 1024
-  %455 = zext i1 %454 to i32
-  %456 = or i32 %324, %455
-  %457 = add i32 %229, 32
-  %458 = icmp ult i32 %457, %158
-  %459 = add i32 %226, -32
-  br i1 %458, label %225, label %460, !llvm.loop !18
+454:                                              ; preds = %450, %408
+  %455 = icmp eq i32 %334, 256
+  br i1 %455, label %456, label %242, !llvm.loop !17
 
-460:                                              ; preds = %452, %224
-  %461 = phi i32 [ %217, %224 ], [ %321, %452 ]
-  %462 = phi i32 [ %218, %224 ], [ %322, %452 ]
-  %463 = phi i32 [ %219, %224 ], [ %323, %452 ]
-  %464 = phi i32 [ 0, %224 ], [ %456, %452 ]
-  %465 = phi i32 [ 0, %224 ], [ %326, %452 ]
-  %466 = load i32, ptr %213, align 4
-  %467 = icmp eq i32 %466, 0
-  br i1 %467, label %782, label %468
+456:                                              ; preds = %454, %410, %333
+  %457 = phi i32 [ %334, %410 ], [ %334, %333 ], [ 256, %454 ]
+  %458 = icmp eq i32 %457, 256
+  %459 = zext i1 %458 to i32
+  %460 = or i32 %327, %459
+  %461 = add i32 %230, 32
+  %462 = icmp ult i32 %461, %158
+  %463 = add i32 %226, -32
+  br i1 %462, label %225, label %464, !llvm.loop !18
 
-468:                                              ; preds = %460
-  %469 = icmp ne i32 %463, 0
-  %470 = icmp eq i32 %461, %466
-  %471 = select i1 %469, i1 %470, i1 false
-  br i1 %471, label %472, label %481
+464:                                              ; preds = %456, %224
+  %465 = phi i32 [ %217, %224 ], [ %324, %456 ]
+  %466 = phi i32 [ %218, %224 ], [ %325, %456 ]
+  %467 = phi i32 [ %219, %224 ], [ %326, %456 ]
+  %468 = phi i32 [ 0, %224 ], [ %460, %456 ]
+  %469 = phi i32 [ 0, %224 ], [ %328, %456 ]
+  %470 = phi i32 [ 0, %224 ], [ %330, %456 ]
+  %471 = load i32, ptr %213, align 4
+  %472 = icmp eq i32 %471, 0
+  br i1 %472, label %781, label %473
 
-472:                                              ; preds = %468
-  %473 = and i32 %462, 15
-  %474 = zext nneg i32 %473 to i64
-  %475 = getelementptr [16 x i32], ptr %214, i64 0, i64 %474
-  %476 = load i32, ptr %475, align 4
-  %477 = icmp eq i32 %476, 0
-  br i1 %477, label %478, label %483
+473:                                              ; preds = %464
+  %474 = icmp ne i32 %467, 0
+  %475 = icmp eq i32 %465, %471
+  %476 = select i1 %474, i1 %475, i1 false
+  br i1 %476, label %477, label %483
 
-478:                                              ; preds = %472
-  %479 = icmp eq i32 %464, 0
-  %480 = select i1 %479, i32 1, i32 256
-  br label %772
+477:                                              ; preds = %473
+  %478 = and i32 %466, 15
+  %479 = zext nneg i32 %478 to i64
+  %480 = getelementptr [16 x i32], ptr %214, i64 0, i64 %479
+  %481 = load i32, ptr %480, align 4
+  %482 = icmp eq i32 %481, 0
+  br i1 %482, label %598, label %485
 
-481:                                              ; preds = %468
-  %482 = icmp eq i32 %461, 0
-  br i1 %482, label %596, label %483
+483:                                              ; preds = %473
+  %484 = icmp eq i32 %465, 0
+  br i1 %484, label %598, label %485
 
-483:                                              ; preds = %481, %472
+485:                                              ; preds = %483, %477
   call void @llvm.lifetime.start.p0(i64 256, ptr nonnull %6) #12
-  %484 = call fastcc i32 @look_at_barriers(ptr noundef readonly %0, ptr noundef nonnull %31, ptr noundef nonnull %6)
-  %485 = icmp eq i32 %484, 0
-  br i1 %485, label %584, label %486
+  %486 = call fastcc i32 @look_at_barriers(ptr noundef readonly %0, ptr noundef nonnull %31, ptr noundef nonnull %6)
+  %487 = icmp eq i32 %486, 0
+  br i1 %487, label %586, label %488
 
-486:                                              ; preds = %483, %524
-  %487 = phi i32 [ %526, %524 ], [ 0, %483 ]
-  %488 = phi i32 [ %527, %524 ], [ 0, %483 ]
-  %489 = phi i32 [ %529, %524 ], [ %484, %483 ]
-  %490 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %489, i1 true)
-  %491 = zext nneg i32 %490 to i64
-  %492 = getelementptr [16 x %struct.Barrier], ptr %6, i64 0, i64 %491
-  %493 = getelementptr [16 x i32], ptr %214, i64 0, i64 %491
-  %494 = load i32, ptr %493, align 4
-  %495 = getelementptr inbounds i8, ptr %492, i64 12
+488:                                              ; preds = %485, %526
+  %489 = phi i32 [ %528, %526 ], [ 0, %485 ]
+  %490 = phi i32 [ %529, %526 ], [ 0, %485 ]
+  %491 = phi i32 [ %531, %526 ], [ %486, %485 ]
+  %492 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %491, i1 true)
+  %493 = zext nneg i32 %492 to i64
+  %494 = getelementptr [16 x %struct.Barrier], ptr %6, i64 0, i64 %493
+  %495 = getelementptr [16 x i32], ptr %214, i64 0, i64 %493
   %496 = load i32, ptr %495, align 4
-  %497 = icmp eq i32 %496, 0
-  br i1 %497, label %503, label %507
+  %497 = getelementptr inbounds i8, ptr %494, i64 12
+  %498 = load i32, ptr %497, align 4
+  %499 = icmp eq i32 %498, 0
+  br i1 %499, label %505, label %509
 
-498:                                              ; preds = %524
-  %499 = icmp eq i32 %526, 0
-  br i1 %499, label %584, label %500
+500:                                              ; preds = %526
+  %501 = icmp eq i32 %528, 0
+  br i1 %501, label %586, label %502
 
-500:                                              ; preds = %498
-  %501 = load i32, ptr %14, align 8
-  %502 = icmp eq i32 %501, 0
-  br i1 %502, label %586, label %531
+502:                                              ; preds = %500
+  %503 = load i32, ptr %14, align 8
+  %504 = icmp eq i32 %503, 0
+  br i1 %504, label %588, label %533
 
-503:                                              ; preds = %486
-  %504 = load i32, ptr %492, align 16
-  %505 = add i32 %504, %494
-  %506 = icmp ult i32 %505, %466
-  br i1 %506, label %524, label %518
+505:                                              ; preds = %488
+  %506 = load i32, ptr %494, align 16
+  %507 = add i32 %506, %496
+  %508 = icmp ult i32 %507, %471
+  br i1 %508, label %526, label %520
 
-507:                                              ; preds = %486
-  %508 = add i32 %496, 31
-  %509 = and i32 %508, -32
-  %510 = getelementptr inbounds i8, ptr %492, i64 4
-  %511 = load i32, ptr %510, align 4
-  %512 = add i32 %511, %494
-  %513 = icmp ult i32 %512, %509
-  br i1 %513, label %524, label %514
+509:                                              ; preds = %488
+  %510 = add i32 %498, 31
+  %511 = and i32 %510, -32
+  %512 = getelementptr inbounds i8, ptr %494, i64 4
+  %513 = load i32, ptr %512, align 4
+  %514 = add i32 %513, %496
+  %515 = icmp ult i32 %514, %511
+  br i1 %515, label %526, label %516
 
-514:                                              ; preds = %507
-  %515 = tail call i32 @llvm.usub.sat.i32(i32 %509, i32 %511)
-  %516 = tail call i32 @llvm.usub.sat.i32(i32 %494, i32 %515)
-  %517 = load i32, ptr %492, align 16
-  br label %518
+516:                                              ; preds = %509
+  %517 = tail call i32 @llvm.usub.sat.i32(i32 %511, i32 %513)
+  %518 = tail call i32 @llvm.usub.sat.i32(i32 %496, i32 %517)
+  %519 = load i32, ptr %494, align 16
+  br label %520
 
-518:                                              ; preds = %514, %503
-  %519 = phi i32 [ %517, %514 ], [ %504, %503 ]
-  %520 = phi i32 [ %516, %514 ], [ 0, %503 ]
-  store i32 %520, ptr %493, align 4
-  %521 = shl nuw nsw i32 1, %490
-  %522 = or i32 %521, %487
-  %523 = add i32 %519, %488
-  br label %524
+520:                                              ; preds = %516, %505
+  %521 = phi i32 [ %519, %516 ], [ %506, %505 ]
+  %522 = phi i32 [ %518, %516 ], [ 0, %505 ]
+  store i32 %522, ptr %495, align 4
+  %523 = shl nuw nsw i32 1, %492
+  %524 = or i32 %523, %489
+  %525 = add i32 %521, %490
+  br label %526
 
-524:                                              ; preds = %518, %507, %503
-  %525 = phi i32 [ %523, %518 ], [ %488, %503 ], [ %488, %507 ]
-  %526 = phi i32 [ %522, %518 ], [ %487, %503 ], [ %487, %507 ]
-  %527 = freeze i32 %525
-  %528 = add nsw i32 %489, -1
-  %529 = and i32 %528, %489
-  %530 = icmp eq i32 %529, 0
-  br i1 %530, label %498, label %486, !llvm.loop !19
+526:                                              ; preds = %520, %509, %505
+  %527 = phi i32 [ %525, %520 ], [ %490, %505 ], [ %490, %509 ]
+  %528 = phi i32 [ %524, %520 ], [ %489, %505 ], [ %489, %509 ]
+  %529 = freeze i32 %527
+  %530 = add nsw i32 %491, -1
+  %531 = and i32 %530, %491
+  %532 = icmp eq i32 %531, 0
+  br i1 %532, label %500, label %488, !llvm.loop !19
 
-531:                                              ; preds = %500, %579
-  %532 = phi i32 [ %580, %579 ], [ %501, %500 ]
-  %533 = phi i64 [ %581, %579 ], [ 0, %500 ]
-  %534 = load ptr, ptr %215, align 8
-  %535 = getelementptr %struct.Thread, ptr %534, i64 %533
-  %536 = getelementptr inbounds i8, ptr %535, i64 28
-  %537 = load i32, ptr %536, align 4
-  %538 = and i32 %537, 15
-  %539 = getelementptr inbounds i8, ptr %535, i64 4
-  %540 = load i32, ptr %539, align 4
-  %541 = icmp eq i32 %540, 1
-  br i1 %541, label %542, label %579
+533:                                              ; preds = %502, %581
+  %534 = phi i32 [ %582, %581 ], [ %503, %502 ]
+  %535 = phi i64 [ %583, %581 ], [ 0, %502 ]
+  %536 = load ptr, ptr %215, align 8
+  %537 = getelementptr %struct.Thread, ptr %536, i64 %535
+  %538 = getelementptr inbounds i8, ptr %537, i64 28
+  %539 = load i32, ptr %538, align 4
+  %540 = and i32 %539, 15
+  %541 = getelementptr inbounds i8, ptr %537, i64 4
+  %542 = load i32, ptr %541, align 4
+  %543 = icmp eq i32 %542, 1
+  br i1 %543, label %544, label %581
 
-542:                                              ; preds = %531
-  %543 = shl nuw nsw i32 1, %538
-  %544 = and i32 %543, %526
-  %545 = icmp eq i32 %544, 0
-  br i1 %545, label %579, label %546
+544:                                              ; preds = %533
+  %545 = shl nuw nsw i32 1, %540
+  %546 = and i32 %545, %528
+  %547 = icmp eq i32 %546, 0
+  br i1 %547, label %581, label %548
 
-546:                                              ; preds = %542
-  %547 = zext nneg i32 %538 to i64
-  %548 = getelementptr [16 x %struct.Barrier], ptr %6, i64 0, i64 %547
-  %549 = getelementptr inbounds i8, ptr %535, i64 24
-  %550 = load i32, ptr %549, align 8
-  switch i32 %550, label %551 [
-    i32 1, label %554
-    i32 2, label %560
-    i32 3, label %565
-    i32 0, label %574
+548:                                              ; preds = %544
+  %549 = zext nneg i32 %540 to i64
+  %550 = getelementptr [16 x %struct.Barrier], ptr %6, i64 0, i64 %549
+  %551 = getelementptr inbounds i8, ptr %537, i64 24
+  %552 = load i32, ptr %551, align 8
+  switch i32 %552, label %553 [
+    i32 1, label %556
+    i32 2, label %562
+    i32 3, label %567
+    i32 0, label %576
   ]
 
-551:                                              ; preds = %546
-  %552 = getelementptr inbounds i8, ptr %535, i64 64
-  %553 = load i32, ptr %552, align 8
-  br label %571
+553:                                              ; preds = %548
+  %554 = getelementptr inbounds i8, ptr %537, i64 64
+  %555 = load i32, ptr %554, align 8
+  br label %573
 
-554:                                              ; preds = %546
-  %555 = getelementptr inbounds i8, ptr %548, i64 8
-  %556 = load i32, ptr %555, align 8
-  %557 = load i32, ptr %548, align 16
-  %558 = icmp eq i32 %556, %557
-  %559 = zext i1 %558 to i32
-  br label %568
+556:                                              ; preds = %548
+  %557 = getelementptr inbounds i8, ptr %550, i64 8
+  %558 = load i32, ptr %557, align 8
+  %559 = load i32, ptr %550, align 16
+  %560 = icmp eq i32 %558, %559
+  %561 = zext i1 %560 to i32
+  br label %570
 
-560:                                              ; preds = %546
-  %561 = getelementptr inbounds i8, ptr %548, i64 8
-  %562 = load i32, ptr %561, align 8
-  %563 = icmp ne i32 %562, 0
-  %564 = zext i1 %563 to i32
-  br label %568
+562:                                              ; preds = %548
+  %563 = getelementptr inbounds i8, ptr %550, i64 8
+  %564 = load i32, ptr %563, align 8
+  %565 = icmp ne i32 %564, 0
+  %566 = zext i1 %565 to i32
+  br label %570
 
-565:                                              ; preds = %546
-  %566 = getelementptr inbounds i8, ptr %548, i64 8
-  %567 = load i32, ptr %566, align 8
-  br label %568
+567:                                              ; preds = %548
+  %568 = getelementptr inbounds i8, ptr %550, i64 8
+  %569 = load i32, ptr %568, align 8
+  br label %570
 
-568:                                              ; preds = %565, %560, %554
-  %569 = phi i32 [ %559, %554 ], [ %567, %565 ], [ %564, %560 ]
-  %570 = getelementptr inbounds i8, ptr %535, i64 64
-  store i32 %569, ptr %570, align 8
-  br label %571
+570:                                              ; preds = %567, %562, %556
+  %571 = phi i32 [ %561, %556 ], [ %569, %567 ], [ %566, %562 ]
+  %572 = getelementptr inbounds i8, ptr %537, i64 64
+  store i32 %571, ptr %572, align 8
+  br label %573
 
-571:                                              ; preds = %568, %551
-  %572 = phi i32 [ %553, %551 ], [ %569, %568 ]
-  %573 = icmp ne i32 %572, 0
-  br label %574
+573:                                              ; preds = %570, %553
+  %574 = phi i32 [ %555, %553 ], [ %571, %570 ]
+  %575 = icmp ne i32 %574, 0
+  br label %576
 
-574:                                              ; preds = %571, %546
-  %575 = phi i1 [ %573, %571 ], [ false, %546 ]
-  %576 = zext i1 %575 to i32
-  %577 = getelementptr inbounds i8, ptr %535, i64 68
-  store i32 %576, ptr %577, align 4
-  store i32 5, ptr %539, align 4
-  %578 = load i32, ptr %14, align 8
-  br label %579
+576:                                              ; preds = %573, %548
+  %577 = phi i1 [ %575, %573 ], [ false, %548 ]
+  %578 = zext i1 %577 to i32
+  %579 = getelementptr inbounds i8, ptr %537, i64 68
+  store i32 %578, ptr %579, align 4
+  store i32 5, ptr %541, align 4
+  %580 = load i32, ptr %14, align 8
+  br label %581
 
-579:                                              ; preds = %574, %542, %531
-  %580 = phi i32 [ %532, %531 ], [ %532, %542 ], [ %578, %574 ]
-  %581 = add nuw nsw i64 %533, 1
-  %582 = zext i32 %580 to i64
-  %583 = icmp ult i64 %581, %582
-  br i1 %583, label %531, label %586, !llvm.loop !20
+581:                                              ; preds = %576, %544, %533
+  %582 = phi i32 [ %534, %533 ], [ %534, %544 ], [ %580, %576 ]
+  %583 = add nuw nsw i64 %535, 1
+  %584 = zext i32 %582 to i64
+  %585 = icmp ult i64 %583, %584
+  br i1 %585, label %533, label %588, !llvm.loop !20
 
-584:                                              ; preds = %498, %483
+586:                                              ; preds = %500, %485
   call void @llvm.lifetime.end.p0(i64 256, ptr nonnull %6) #12
-  %585 = and i32 %463, 1
-  br label %591
+  %587 = and i32 %467, 1
+  br label %593
 
-586:                                              ; preds = %579, %500
+588:                                              ; preds = %581, %502
   call void @llvm.lifetime.end.p0(i64 256, ptr nonnull %6) #12
-  %587 = sub i32 %461, %527
-  %588 = icmp eq i32 %527, 0
-  %589 = and i32 %463, 1
-  %590 = select i1 %588, i32 %589, i32 0
-  br label %591
+  %589 = sub i32 %465, %529
+  %590 = icmp eq i32 %529, 0
+  %591 = and i32 %467, 1
+  %592 = select i1 %590, i32 %591, i32 0
+  br label %593
 
-591:                                              ; preds = %586, %584
-  %592 = phi i32 [ %461, %584 ], [ %587, %586 ]
-  %593 = phi i32 [ 0, %584 ], [ %527, %586 ]
-  %594 = phi i32 [ %585, %584 ], [ %590, %586 ]
-  %595 = or i32 %593, %465
-  br label %596
+593:                                              ; preds = %588, %586
+  %594 = phi i32 [ %465, %586 ], [ %589, %588 ]
+  %595 = phi i32 [ 0, %586 ], [ %529, %588 ]
+  %596 = phi i32 [ %587, %586 ], [ %592, %588 ]
+  %597 = or i32 %595, %470
+  br label %598
 
-596:                                              ; preds = %591, %481
-  %597 = phi i32 [ 0, %481 ], [ %592, %591 ]
-  %598 = phi i32 [ %463, %481 ], [ %594, %591 ]
-  %599 = phi i32 [ %465, %481 ], [ %595, %591 ]
-  %600 = freeze i32 %599
-  %601 = icmp ne i32 %600, 0
-  %602 = icmp ne i32 %464, 0
-  %603 = select i1 %601, i1 true, i1 %602
-  br i1 %603, label %769, label %604
+598:                                              ; preds = %593, %483, %477
+  %599 = phi i32 [ 0, %483 ], [ 0, %593 ], [ 1, %477 ]
+  %600 = phi i1 [ false, %483 ], [ false, %593 ], [ true, %477 ]
+  %601 = phi i32 [ 0, %483 ], [ %594, %593 ], [ 0, %477 ]
+  %602 = phi i32 [ %467, %483 ], [ %596, %593 ], [ %467, %477 ]
+  %603 = phi i32 [ %470, %483 ], [ %597, %593 ], [ 1, %477 ]
+  %604 = or i32 %469, %468
+  %605 = or i32 %604, %603
+  %606 = icmp eq i32 %605, 0
+  br i1 %606, label %607, label %772
 
-604:                                              ; preds = %596
-  %605 = load ptr, ptr %215, align 8
-  %606 = load i32, ptr %14, align 8
-  %607 = icmp ne i32 %606, 0
-  tail call void @llvm.assume(i1 %607)
-  %608 = zext i32 %606 to i64
-  br label %612
+607:                                              ; preds = %598
+  %608 = load ptr, ptr %215, align 8
+  %609 = load i32, ptr %14, align 8
+  %610 = icmp ne i32 %609, 0
+  tail call void @llvm.assume(i1 %610)
+  %611 = zext i32 %609 to i64
+  br label %615
 
-609:                                              ; preds = %622
-  %610 = icmp eq ptr %623, null
-  %611 = select i1 %610, ptr %624, ptr %623
-  br i1 %610, label %717, label %626
+612:                                              ; preds = %625
+  %613 = icmp eq ptr %626, null
+  %614 = select i1 %613, ptr %627, ptr %626
+  br i1 %613, label %720, label %629
 
-612:                                              ; preds = %622, %604
-  %613 = phi i64 [ %608, %604 ], [ %616, %622 ]
-  %614 = phi ptr [ null, %604 ], [ %624, %622 ]
-  %615 = phi ptr [ null, %604 ], [ %623, %622 ]
-  %616 = add nsw i64 %613, -1
-  %617 = getelementptr %struct.Thread, ptr %605, i64 %616
-  %618 = getelementptr inbounds i8, ptr %617, i64 4
-  %619 = load i32, ptr %618, align 4
-  switch i32 %619, label %621 [
-    i32 1, label %622
-    i32 2, label %620
+615:                                              ; preds = %625, %607
+  %616 = phi i64 [ %611, %607 ], [ %619, %625 ]
+  %617 = phi ptr [ null, %607 ], [ %627, %625 ]
+  %618 = phi ptr [ null, %607 ], [ %626, %625 ]
+  %619 = add nsw i64 %616, -1
+  %620 = getelementptr %struct.Thread, ptr %608, i64 %619
+  %621 = getelementptr inbounds i8, ptr %620, i64 4
+  %622 = load i32, ptr %621, align 4
+  switch i32 %622, label %624 [
+    i32 1, label %625
+    i32 2, label %623
   ]
 
-620:                                              ; preds = %612
-  br label %622
+623:                                              ; preds = %615
+  br label %625
 
-621:                                              ; preds = %612
-  br label %622
+624:                                              ; preds = %615
+  br label %625
 
-622:                                              ; preds = %621, %620, %612
-  %623 = phi ptr [ %617, %620 ], [ %615, %612 ], [ %615, %621 ]
-  %624 = phi ptr [ %614, %620 ], [ %617, %612 ], [ %614, %621 ]
-  %625 = icmp eq i64 %616, 0
-  br i1 %625, label %609, label %612, !llvm.loop !21
+625:                                              ; preds = %624, %623, %615
+  %626 = phi ptr [ %620, %623 ], [ %618, %615 ], [ %618, %624 ]
+  %627 = phi ptr [ %617, %623 ], [ %620, %615 ], [ %617, %624 ]
+  %628 = icmp eq i64 %619, 0
+  br i1 %628, label %612, label %615, !llvm.loop !21
 
-626:                                              ; preds = %609
-  %627 = getelementptr inbounds i8, ptr %623, i64 20
-  %628 = load i32, ptr %627, align 4
-  %629 = and i32 %628, -32
-  %630 = sub i32 %606, %629
-  %631 = tail call i32 @llvm.umin.i32(i32 %630, i32 32)
-  %632 = icmp eq i32 %606, %629
-  br i1 %632, label %655, label %633
+629:                                              ; preds = %612
+  %630 = getelementptr inbounds i8, ptr %626, i64 20
+  %631 = load i32, ptr %630, align 4
+  %632 = and i32 %631, -32
+  %633 = sub i32 %609, %632
+  %634 = tail call i32 @llvm.umin.i32(i32 %633, i32 32)
+  %635 = icmp eq i32 %609, %632
+  br i1 %635, label %658, label %636
 
-633:                                              ; preds = %626
-  %634 = zext i32 %629 to i64
-  %635 = tail call i32 @llvm.umax.i32(i32 %631, i32 1)
-  %636 = zext nneg i32 %635 to i64
-  br label %704
+636:                                              ; preds = %629
+  %637 = zext i32 %632 to i64
+  %638 = tail call i32 @llvm.umax.i32(i32 %634, i32 1)
+  %639 = zext nneg i32 %638 to i64
+  br label %707
 
-637:                                              ; preds = %704
-  %638 = getelementptr %struct.Thread, ptr %605, i64 %634
-  %639 = zext nneg i32 %631 to i64
-  br label %640
+640:                                              ; preds = %707
+  %641 = getelementptr %struct.Thread, ptr %608, i64 %637
+  %642 = zext nneg i32 %634 to i64
+  br label %643
 
-640:                                              ; preds = %640, %637
-  %641 = phi i64 [ 0, %637 ], [ %650, %640 ]
-  %642 = phi i32 [ 0, %637 ], [ %649, %640 ]
-  %643 = getelementptr %struct.Thread, ptr %638, i64 %641, i32 1
-  %644 = load i32, ptr %643, align 4
-  %645 = icmp ne i32 %644, 0
-  %646 = zext i1 %645 to i32
-  %647 = trunc nuw i64 %641 to i32
-  %648 = shl nuw i32 %646, %647
-  %649 = or i32 %648, %642
-  %650 = add nuw nsw i64 %641, 1
-  %651 = icmp eq i64 %650, %639
-  br i1 %651, label %652, label %640, !llvm.loop !13
+643:                                              ; preds = %643, %640
+  %644 = phi i64 [ 0, %640 ], [ %653, %643 ]
+  %645 = phi i32 [ 0, %640 ], [ %652, %643 ]
+  %646 = getelementptr %struct.Thread, ptr %641, i64 %644, i32 1
+  %647 = load i32, ptr %646, align 4
+  %648 = icmp ne i32 %647, 0
+  %649 = zext i1 %648 to i32
+  %650 = trunc nuw i64 %644 to i32
+  %651 = shl nuw i32 %649, %650
+  %652 = or i32 %651, %645
+  %653 = add nuw nsw i64 %644, 1
+  %654 = icmp eq i64 %653, %642
+  br i1 %654, label %655, label %643, !llvm.loop !13
 
-652:                                              ; preds = %640
-  %653 = xor i32 %649, -1
-  %654 = icmp eq i32 %714, 0
-  br i1 %654, label %655, label %659
+655:                                              ; preds = %643
+  %656 = xor i32 %652, -1
+  %657 = icmp eq i32 %717, 0
+  br i1 %657, label %658, label %662
 
-655:                                              ; preds = %652, %626
-  %656 = phi i32 [ %653, %652 ], [ -1, %626 ]
-  %657 = getelementptr inbounds i8, ptr %611, i64 24
-  %658 = load i32, ptr %657, align 8
-  br label %693
-
-659:                                              ; preds = %652
-  %660 = getelementptr inbounds i8, ptr %611, i64 24
+658:                                              ; preds = %655, %629
+  %659 = phi i32 [ %656, %655 ], [ -1, %629 ]
+  %660 = getelementptr inbounds i8, ptr %614, i64 24
   %661 = load i32, ptr %660, align 8
-  %662 = getelementptr inbounds i8, ptr %611, i64 36
-  %663 = getelementptr inbounds i8, ptr %611, i64 40
+  br label %696
+
+662:                                              ; preds = %655
+  %663 = getelementptr inbounds i8, ptr %614, i64 24
   %664 = load i32, ptr %663, align 8
-  %665 = icmp eq i32 %661, 0
-  br label %666
+  %665 = getelementptr inbounds i8, ptr %614, i64 36
+  %666 = getelementptr inbounds i8, ptr %614, i64 40
+  %667 = load i32, ptr %666, align 8
+  %668 = icmp eq i32 %664, 0
+  br label %669
 
-666:                                              ; preds = %680, %659
-  %667 = phi i32 [ 0, %659 ], [ %689, %680 ]
-  %668 = phi i32 [ %714, %659 ], [ %691, %680 ]
-  %669 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %668, i1 true)
-  %670 = zext nneg i32 %669 to i64
-  %671 = getelementptr %struct.Thread, ptr %638, i64 %670
-  %672 = getelementptr inbounds i8, ptr %671, i64 24
-  %673 = load i32, ptr %672, align 8
-  %674 = icmp eq i32 %673, %661
-  br i1 %674, label %675, label %680
+669:                                              ; preds = %683, %662
+  %670 = phi i32 [ 0, %662 ], [ %692, %683 ]
+  %671 = phi i32 [ %717, %662 ], [ %694, %683 ]
+  %672 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %671, i1 true)
+  %673 = zext nneg i32 %672 to i64
+  %674 = getelementptr %struct.Thread, ptr %641, i64 %673
+  %675 = getelementptr inbounds i8, ptr %674, i64 24
+  %676 = load i32, ptr %675, align 8
+  %677 = icmp eq i32 %676, %664
+  br i1 %677, label %678, label %683
 
-675:                                              ; preds = %666
-  %676 = getelementptr inbounds i8, ptr %671, i64 36
-  %677 = load i32, ptr %676, align 4
-  %678 = load i32, ptr %662, align 4
-  %679 = icmp eq i32 %677, %678
-  br label %680
+678:                                              ; preds = %669
+  %679 = getelementptr inbounds i8, ptr %674, i64 36
+  %680 = load i32, ptr %679, align 4
+  %681 = load i32, ptr %665, align 4
+  %682 = icmp eq i32 %680, %681
+  br label %683
 
-680:                                              ; preds = %675, %666
-  %681 = phi i1 [ false, %666 ], [ %679, %675 ]
-  %682 = getelementptr inbounds i8, ptr %671, i64 40
-  %683 = load i32, ptr %682, align 8
-  %684 = icmp eq i32 %683, %664
-  %685 = or i1 %665, %684
-  %686 = and i1 %681, %685
-  %687 = zext i1 %686 to i32
-  %688 = shl nuw i32 %687, %669
-  %689 = or i32 %688, %667
-  %690 = add i32 %668, -1
-  %691 = and i32 %690, %668
-  %692 = icmp eq i32 %691, 0
-  br i1 %692, label %693, label %666, !llvm.loop !14
+683:                                              ; preds = %678, %669
+  %684 = phi i1 [ false, %669 ], [ %682, %678 ]
+  %685 = getelementptr inbounds i8, ptr %674, i64 40
+  %686 = load i32, ptr %685, align 8
+  %687 = icmp eq i32 %686, %667
+  %688 = or i1 %668, %687
+  %689 = and i1 %684, %688
+  %690 = zext i1 %689 to i32
+  %691 = shl nuw i32 %690, %672
+  %692 = or i32 %691, %670
+  %693 = add i32 %671, -1
+  %694 = and i32 %693, %671
+  %695 = icmp eq i32 %694, 0
+  br i1 %695, label %696, label %669, !llvm.loop !14
 
-693:                                              ; preds = %680, %655
-  %694 = phi i32 [ %656, %655 ], [ %653, %680 ]
-  %695 = phi i32 [ %658, %655 ], [ %661, %680 ]
-  %696 = phi i32 [ 0, %655 ], [ %689, %680 ]
-  %697 = getelementptr inbounds i8, ptr %611, i64 36
-  %698 = load i32, ptr %697, align 4
-  %699 = icmp ugt i32 %630, 31
-  %700 = shl nsw i32 -1, %631
-  %701 = xor i32 %700, -1
-  %702 = select i1 %699, i32 -1, i32 %701
-  %703 = and i32 %694, %702
-  br label %735
+696:                                              ; preds = %683, %658
+  %697 = phi i32 [ %659, %658 ], [ %656, %683 ]
+  %698 = phi i32 [ %661, %658 ], [ %664, %683 ]
+  %699 = phi i32 [ 0, %658 ], [ %692, %683 ]
+  %700 = getelementptr inbounds i8, ptr %614, i64 36
+  %701 = load i32, ptr %700, align 4
+  %702 = icmp ugt i32 %633, 31
+  %703 = shl nsw i32 -1, %634
+  %704 = xor i32 %703, -1
+  %705 = select i1 %702, i32 -1, i32 %704
+  %706 = and i32 %697, %705
+  br label %738
 
-704:                                              ; preds = %704, %633
-  %705 = phi i64 [ 0, %633 ], [ %715, %704 ]
-  %706 = phi i32 [ 0, %633 ], [ %714, %704 ]
-  %707 = add nuw nsw i64 %705, %634
-  %708 = getelementptr %struct.Thread, ptr %605, i64 %707, i32 1
-  %709 = load i32, ptr %708, align 4
-  %710 = icmp eq i32 %709, 2
-  %711 = zext i1 %710 to i32
-  %712 = trunc nuw nsw i64 %705 to i32
-  %713 = shl nuw i32 %711, %712
-  %714 = or i32 %713, %706
-  %715 = add nuw nsw i64 %705, 1
-  %716 = icmp eq i64 %715, %636
-  br i1 %716, label %637, label %704, !llvm.loop !22
+707:                                              ; preds = %707, %636
+  %708 = phi i64 [ 0, %636 ], [ %718, %707 ]
+  %709 = phi i32 [ 0, %636 ], [ %717, %707 ]
+  %710 = add nuw nsw i64 %708, %637
+  %711 = getelementptr %struct.Thread, ptr %608, i64 %710, i32 1
+  %712 = load i32, ptr %711, align 4
+  %713 = icmp eq i32 %712, 2
+  %714 = zext i1 %713 to i32
+  %715 = trunc nuw nsw i64 %708 to i32
+  %716 = shl nuw i32 %714, %715
+  %717 = or i32 %716, %709
+  %718 = add nuw nsw i64 %708, 1
+  %719 = icmp eq i64 %718, %639
+  br i1 %719, label %640, label %707, !llvm.loop !22
 
-717:                                              ; preds = %609
-  %718 = load i32, ptr %213, align 4
-  %719 = sub i32 %606, %718
+720:                                              ; preds = %612
+  %721 = load i32, ptr %213, align 4
+  %722 = sub i32 %609, %721
   call void @llvm.lifetime.start.p0(i64 256, ptr nonnull %5) #12
-  %720 = getelementptr inbounds i8, ptr %624, i64 28
-  %721 = load i32, ptr %720, align 4
-  %722 = and i32 %721, 15
-  %723 = call fastcc i32 @look_at_barriers(ptr noundef %0, ptr noundef nonnull readonly %31, ptr noundef nonnull %5)
-  %724 = zext nneg i32 %722 to i64
-  %725 = getelementptr [16 x %struct.Barrier], ptr %5, i64 0, i64 %724
-  %726 = load i32, ptr %725, align 16
-  %727 = getelementptr [16 x i32], ptr %214, i64 0, i64 %724
-  %728 = load i32, ptr %727, align 4
-  %729 = add i32 %728, %726
-  %730 = getelementptr inbounds i8, ptr %725, i64 12
+  %723 = getelementptr inbounds i8, ptr %627, i64 28
+  %724 = load i32, ptr %723, align 4
+  %725 = and i32 %724, 15
+  %726 = call fastcc i32 @look_at_barriers(ptr noundef %0, ptr noundef nonnull readonly %31, ptr noundef nonnull %5)
+  %727 = zext nneg i32 %725 to i64
+  %728 = getelementptr [16 x %struct.Barrier], ptr %5, i64 0, i64 %727
+  %729 = load i32, ptr %728, align 16
+  %730 = getelementptr [16 x i32], ptr %214, i64 0, i64 %727
   %731 = load i32, ptr %730, align 4
-  %732 = icmp eq i32 %731, 0
-  %733 = select i1 %732, i32 %718, i32 %731
-  %734 = load i32, ptr %720, align 4
+  %732 = add i32 %731, %729
+  %733 = getelementptr inbounds i8, ptr %728, i64 12
+  %734 = load i32, ptr %733, align 4
+  %735 = icmp eq i32 %734, 0
+  %736 = select i1 %735, i32 %721, i32 %734
+  %737 = load i32, ptr %723, align 4
   call void @llvm.lifetime.end.p0(i64 256, ptr nonnull %5) #12
-  br label %735
+  br label %738
 
-735:                                              ; preds = %717, %693
-  %736 = phi ptr [ %624, %717 ], [ %611, %693 ]
-  %737 = phi i32 [ 8, %717 ], [ 9, %693 ]
-  %738 = phi i32 [ %719, %717 ], [ %703, %693 ]
-  %739 = phi i32 [ %734, %717 ], [ %695, %693 ]
-  %740 = phi i32 [ %733, %717 ], [ %698, %693 ]
-  %741 = phi i32 [ %729, %717 ], [ %696, %693 ]
-  %742 = getelementptr inbounds i8, ptr %0, i64 96
-  %743 = atomicrmw xchg ptr %742, i32 1 acq_rel, align 8
-  %744 = icmp eq i32 %743, 0
-  br i1 %744, label %745, label %781
+738:                                              ; preds = %720, %696
+  %739 = phi ptr [ %627, %720 ], [ %614, %696 ]
+  %740 = phi i32 [ 8, %720 ], [ 9, %696 ]
+  %741 = phi i32 [ %722, %720 ], [ %706, %696 ]
+  %742 = phi i32 [ %737, %720 ], [ %698, %696 ]
+  %743 = phi i32 [ %736, %720 ], [ %701, %696 ]
+  %744 = phi i32 [ %732, %720 ], [ %699, %696 ]
+  %745 = getelementptr inbounds i8, ptr %0, i64 96
+  %746 = atomicrmw xchg ptr %745, i32 1 acq_rel, align 8
+  %747 = icmp eq i32 %746, 0
+  br i1 %747, label %748, label %780
 
-745:                                              ; preds = %735
-  %746 = getelementptr inbounds i8, ptr %0, i64 100
-  store i32 %737, ptr %746, align 4
-  %747 = getelementptr inbounds i8, ptr %0, i64 104
-  store i32 0, ptr %747, align 8
-  %748 = getelementptr inbounds i8, ptr %736, i64 40
-  %749 = load i32, ptr %748, align 8
-  %750 = getelementptr inbounds i8, ptr %0, i64 108
-  store i32 %749, ptr %750, align 4
-  %751 = getelementptr inbounds i8, ptr %0, i64 112
-  %752 = getelementptr inbounds i8, ptr %736, i64 8
-  %753 = getelementptr inbounds i8, ptr %0, i64 124
-  br label %759
+748:                                              ; preds = %738
+  %749 = getelementptr inbounds i8, ptr %0, i64 100
+  store i32 %740, ptr %749, align 4
+  %750 = getelementptr inbounds i8, ptr %0, i64 104
+  store i32 0, ptr %750, align 8
+  %751 = getelementptr inbounds i8, ptr %739, i64 40
+  %752 = load i32, ptr %751, align 8
+  %753 = getelementptr inbounds i8, ptr %0, i64 108
+  store i32 %752, ptr %753, align 4
+  %754 = getelementptr inbounds i8, ptr %0, i64 112
+  %755 = getelementptr inbounds i8, ptr %739, i64 8
+  %756 = getelementptr inbounds i8, ptr %0, i64 124
+  br label %762
 
-754:                                              ; preds = %759
-  %755 = getelementptr inbounds i8, ptr %0, i64 152
-  store i32 %741, ptr %755, align 4
-  %756 = getelementptr inbounds i8, ptr %0, i64 156
-  store i32 %740, ptr %756, align 4
-  %757 = getelementptr inbounds i8, ptr %0, i64 160
-  store i32 %739, ptr %757, align 4
-  %758 = getelementptr inbounds i8, ptr %0, i64 164
-  store i32 %738, ptr %758, align 4
-  br label %781
+757:                                              ; preds = %762
+  %758 = getelementptr inbounds i8, ptr %0, i64 152
+  store i32 %744, ptr %758, align 4
+  %759 = getelementptr inbounds i8, ptr %0, i64 156
+  store i32 %743, ptr %759, align 4
+  %760 = getelementptr inbounds i8, ptr %0, i64 160
+  store i32 %742, ptr %760, align 4
+  %761 = getelementptr inbounds i8, ptr %0, i64 164
+  store i32 %741, ptr %761, align 4
+  br label %780
 
-759:                                              ; preds = %759, %745
-  %760 = phi i64 [ 0, %745 ], [ %767, %759 ]
-  %761 = getelementptr [3 x i32], ptr %210, i64 0, i64 %760
-  %762 = load i32, ptr %761, align 4
-  %763 = getelementptr [3 x i32], ptr %751, i64 0, i64 %760
-  store i32 %762, ptr %763, align 4
-  %764 = getelementptr [3 x i32], ptr %752, i64 0, i64 %760
+762:                                              ; preds = %762, %748
+  %763 = phi i64 [ 0, %748 ], [ %770, %762 ]
+  %764 = getelementptr [3 x i32], ptr %210, i64 0, i64 %763
   %765 = load i32, ptr %764, align 4
-  %766 = getelementptr [3 x i32], ptr %753, i64 0, i64 %760
+  %766 = getelementptr [3 x i32], ptr %754, i64 0, i64 %763
   store i32 %765, ptr %766, align 4
-  %767 = add nuw nsw i64 %760, 1
-  %768 = icmp eq i64 %767, 3
-  br i1 %768, label %754, label %759, !llvm.loop !23
+  %767 = getelementptr [3 x i32], ptr %755, i64 0, i64 %763
+  %768 = load i32, ptr %767, align 4
+  %769 = getelementptr [3 x i32], ptr %756, i64 0, i64 %763
+  store i32 %768, ptr %769, align 4
+  %770 = add nuw nsw i64 %763, 1
+  %771 = icmp eq i64 %770, 3
+  br i1 %771, label %757, label %762, !llvm.loop !23
 
-769:                                              ; preds = %596
-  %770 = select i1 %602, i32 256, i32 1
-  %771 = select i1 %601, i32 %770, i32 4096
-  br label %772
+772:                                              ; preds = %598
+  %773 = icmp eq i32 %468, 0
+  %774 = icmp eq i32 %603, 0
+  %775 = select i1 %774, i32 4096, i32 256
+  %776 = select i1 %773, i32 16, i32 %775
+  %777 = add i32 %776, %221
+  %778 = icmp ult i32 %777, 1048576
+  %779 = or i1 %600, %778
+  br i1 %779, label %216, label %782, !llvm.loop !24
 
-772:                                              ; preds = %769, %478
-  %773 = phi i32 [ 1, %478 ], [ 0, %769 ]
-  %774 = phi i1 [ true, %478 ], [ false, %769 ]
-  %775 = phi i32 [ 0, %478 ], [ %597, %769 ]
-  %776 = phi i32 [ %463, %478 ], [ %598, %769 ]
-  %777 = phi i32 [ %480, %478 ], [ %771, %769 ]
-  %778 = add i32 %777, %221
-  %779 = icmp ult i32 %778, 1048576
-  %780 = or i1 %774, %779
-  br i1 %780, label %216, label %783, !llvm.loop !24
-
-781:                                              ; preds = %276, %754, %735
+780:                                              ; preds = %279, %757, %738
   store atomic i32 1, ptr %11 release, align 8
-  br label %806
+  br label %805
 
-782:                                              ; preds = %460
+781:                                              ; preds = %464
   store i32 0, ptr %32, align 8
-  br label %785
+  br label %784
 
-783:                                              ; preds = %772
-  %784 = load i32, ptr %32, align 8
-  br label %785
+782:                                              ; preds = %772
+  %783 = load i32, ptr %32, align 8
+  br label %784
 
-785:                                              ; preds = %783, %782
-  %786 = phi i32 [ 0, %782 ], [ %784, %783 ]
-  %787 = phi i32 [ 1, %782 ], [ %155, %783 ]
-  %788 = add i32 %786, %28
-  br label %789
+784:                                              ; preds = %782, %781
+  %785 = phi i32 [ 0, %781 ], [ %783, %782 ]
+  %786 = phi i32 [ 1, %781 ], [ %155, %782 ]
+  %787 = add i32 %785, %28
+  br label %788
 
-789:                                              ; preds = %785, %45, %41
-  %790 = phi i32 [ %787, %785 ], [ %29, %41 ], [ %29, %45 ]
-  %791 = phi i32 [ %788, %785 ], [ %28, %41 ], [ %28, %45 ]
-  %792 = add nuw nsw i64 %26, 1
-  %793 = icmp eq i64 %792, %21
-  br i1 %793, label %794, label %25, !llvm.loop !25
+788:                                              ; preds = %784, %45, %41
+  %789 = phi i32 [ %786, %784 ], [ %29, %41 ], [ %29, %45 ]
+  %790 = phi i32 [ %787, %784 ], [ %28, %41 ], [ %28, %45 ]
+  %791 = add nuw nsw i64 %26, 1
+  %792 = icmp eq i64 %791, %21
+  br i1 %792, label %793, label %25, !llvm.loop !25
 
-794:                                              ; preds = %789
-  %795 = icmp eq i32 %790, 0
-  br i1 %795, label %796, label %22, !llvm.loop !26
+793:                                              ; preds = %788
+  %794 = icmp eq i32 %789, 0
+  br i1 %794, label %795, label %22, !llvm.loop !26
 
-796:                                              ; preds = %794
-  %797 = icmp eq i32 %791, 0
-  br i1 %797, label %806, label %798
+795:                                              ; preds = %793
+  %796 = icmp eq i32 %790, 0
+  br i1 %796, label %805, label %797
 
-798:                                              ; preds = %796
-  %799 = load atomic i64, ptr %12 monotonic, align 8
-  %800 = load i64, ptr %13, align 8
-  %801 = icmp ult i64 %799, %800
-  %802 = select i1 %801, i32 3, i32 2
-  br label %806
+797:                                              ; preds = %795
+  %798 = load atomic i64, ptr %12 monotonic, align 8
+  %799 = load i64, ptr %13, align 8
+  %800 = icmp ult i64 %798, %799
+  %801 = select i1 %800, i32 3, i32 2
+  br label %805
 
-803:                                              ; preds = %4
-  %804 = load ptr, ptr %1, align 8
-  %805 = tail call fastcc i32 @run_plain(ptr noundef %0, ptr noundef %804, i64 noundef %3)
-  br label %806
+802:                                              ; preds = %4
+  %803 = load ptr, ptr %1, align 8
+  %804 = tail call fastcc i32 @run_plain(ptr noundef %0, ptr noundef %803, i64 noundef %3)
+  br label %805
 
-806:                                              ; preds = %36, %25, %216, %9, %798, %796, %781, %803
-  %807 = phi i32 [ %805, %803 ], [ 0, %796 ], [ %802, %798 ], [ 0, %781 ], [ 0, %9 ], [ 0, %216 ], [ 1, %36 ], [ 0, %25 ]
-  ret i32 %807
+805:                                              ; preds = %36, %25, %216, %9, %797, %795, %780, %802
+  %806 = phi i32 [ %804, %802 ], [ 0, %795 ], [ %801, %797 ], [ 0, %780 ], [ 0, %9 ], [ 0, %216 ], [ 1, %36 ], [ 0, %25 ]
+  ret i32 %806
 }
 
 ; Function Attrs: nounwind
