@@ -38,6 +38,17 @@ def constant(tokens: Tokens) -> Immediate:
     """Read a constant expression. Integers come signed unless they were written unsigned or need 64 bits."""
     if tokens.kinds[tokens.at] == NUMBER and tokens.texts[tokens.at + 1] in _AFTER_A_PLAIN_LITERAL:
         value = _literal(tokens)
+    elif (
+        tokens.texts[tokens.at] == "-"
+        and tokens.kinds[tokens.at + 1] == NUMBER
+        and tokens.texts[tokens.at + 2] in _AFTER_A_PLAIN_LITERAL
+    ):
+        tokens.at += 1
+        value = _literal(tokens)
+        if isinstance(value, tuple) and value[0] == 1 << 63:
+            # By the rules of expressions 2^63 is unsigned, and so is its negative; who writes it means the least.
+            return Immediate(-value[0])
+        value = _signed(tokens, "-", value)
     else:
         value = _conditional(tokens, 0)
     if isinstance(value, tuple):

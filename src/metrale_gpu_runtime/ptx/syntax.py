@@ -253,7 +253,7 @@ class Function:
     """A `.entry` (is_kernel) or `.func`. `body` is None for a declaration without one.
 
     Offsets of parameters follow C's rules from their sizes and alignments (`parameter_offsets`). `registers` are
-    those that the body names, not every one that `%r<1000>` would allow; of a vector register `v` the components
+    those declared singly and, of `%r<1000>`, those that the body names; of a vector register `v` the components
     `v.x` … `v.w` are registers, and `v` itself reads as the Vector of them. `variables` are the body's own
     (`.local`, `.shared`, `.param`); a name that the module's variables have too gets a suffix. Labels of
     `bra`, of `branch_tables` and prototypes and tables named by a `call` or `brx.idx` stand as Symbols.
