@@ -7,6 +7,7 @@ from .factory import MockFactory
 from .faults import (
     ANY_CALL,
     CALLS,
+    CLEAN_UP_CALLS,
     CompileRefusal,
     Failure,
     FaultFound,
@@ -25,6 +26,7 @@ from .profiles import PROFILE_NAMES, profile
 __all__ = [
     "ANY_CALL",
     "CALLS",
+    "CLEAN_UP_CALLS",
     "PROFILE_NAMES",
     "Call",
     "CompileRefusal",

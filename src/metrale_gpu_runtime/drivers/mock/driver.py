@@ -574,16 +574,17 @@ class MockDriver(Driver):
             else:
                 operation.fault, operation.drops_later = fault, planned.drops_later
         elif kernel.definition.body is not None:
-            body = kernel.definition.body
-            operation.action = lambda: self._run_body(body, call)
+            body, symbols = kernel.definition.body, kernel.module.symbols
+            operation.action = lambda: self._run_body(body, KernelContext(call, self._memory, symbols))
 
     def _pointed_at(self, call: calls.Launch) -> tuple[Region, ...]:
         found = (self._memory.find(a.address) for a in call.arguments if a.kind is ArgumentKind.POINTER)
         return tuple(at[0] for at in found if at is not None)
 
-    def _run_body(self, body: KernelBody, call: calls.Launch) -> None:
+    def _run_body(self, body: KernelBody, context: KernelContext) -> None:
+        call = context.launch
         try:
-            body(KernelContext(call, self._memory))
+            body(context)
         except Exception as error:
             kind = "out-of-bounds" if isinstance(error, IndexError) else "trap"
             message = f"the Python body of {call.function} raised {type(error).__name__}: {error}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ...errors import (
@@ -19,6 +20,10 @@ ANY_CALL = "any"
 
 CALLS = frozenset(kind.call for kind in Call.__subclasses__()) - {Close.call}
 """The names under which calls can be made to fail; those of `Driver`, but `launch` for a target's submit."""
+
+
+CLEAN_UP_CALLS = frozenset({"free", "destroy_stream", "destroy_event", "unload_module"})
+"""The calls that give something back."""
 
 
 class Failure(ABC):
@@ -150,6 +155,7 @@ class _Rule:
     nth: int
     forever: bool
     failure: Failure | None
+    spared: frozenset[str] = frozenset()
     seen: int = 0
 
 
@@ -165,18 +171,24 @@ class FaultPlan:
     count: int = 0
 
     def fail(
-        self, call: str = ANY_CALL, *, nth: int = 1, forever: bool = False, failure: Failure | None = None
+        self,
+        call: str = ANY_CALL,
+        *,
+        nth: int = 1,
+        forever: bool = False,
+        failure: Failure | None = None,
+        spared: Iterable[str] = (),
     ) -> FaultPlan:
         """Let the `nth` call of this kind fail (from it on, with `forever`); returns the plan.
 
-        `failure` defaults to what the kind of call fails with naturally. Raises ValueError for an unknown call or
+        `failure` defaults to what the kind of call fails with naturally; calls in `spared` do not count. Raises ValueError for an unknown call or
         an `nth` below 1.
         """
         if call != ANY_CALL and call not in CALLS:
             raise ValueError(f"no driver call {call!r}; there are {', '.join(sorted(CALLS))} and {ANY_CALL!r}")
         if nth < 1:
             raise ValueError(f"calls are counted from 1, so there is no call {nth}")
-        self.rules.append(_Rule(call, nth, forever, failure))
+        self.rules.append(_Rule(call, nth, forever, failure, frozenset(spared)))
         return self
 
     @property
@@ -189,7 +201,7 @@ class FaultPlan:
         self.count += 1
         met: Failure | None = None
         for rule in self.rules:
-            if rule.call not in (ANY_CALL, call.call):
+            if rule.call not in (ANY_CALL, call.call) or call.call in rule.spared:
                 continue
             rule.seen += 1
             if met is None and (rule.seen == rule.nth or (rule.forever and rule.seen > rule.nth)):

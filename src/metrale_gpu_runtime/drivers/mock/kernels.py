@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +31,11 @@ class KernelContext:
     becomes a fault of that launch.
     """
 
-    def __init__(self, launch: Launch, memory: MockMemory) -> None:
+    def __init__(
+        self, launch: Launch, memory: MockMemory, symbols: Mapping[str, tuple[int, int]] | None = None
+    ) -> None:
         self._memory = memory
+        self._symbols = symbols if symbols is not None else {}
         self.launch = launch
         self.module, self.function = launch.module, launch.function
         self.grid, self.block = Dim3(*launch.grid), Dim3(*launch.block)
@@ -79,6 +82,20 @@ class KernelContext:
             region, offset = found
             return region.data[offset:]
         return self._memory.view(address, nbytes)
+
+    def symbol(self, name: str) -> memoryview:
+        """The bytes of a variable of the kernel's module (`define_global`). Raises KeyError."""
+        return self.memory_at(*self._symbols[name])
+
+    def elements(self, index: int, scalar: str, count: int | None = None) -> memoryview:
+        """A pointer argument as a typed view (`view[i]` reads and writes), of `count` elements or to the end.
+
+        `scalar` as for `value`, but not f16 on Python before 3.12.
+        """
+        form = _FORMATS[scalar]
+        size = struct.calcsize(form)
+        view = self.memory(index, None if count is None else count * size)
+        return view[: len(view) // size * size].cast(form)
 
     def array(self, index: int, dtype: npt.DTypeLike, count: int | None = None) -> npt.NDArray[Any]:
         """A pointer argument as a NumPy array on the mock's memory, of `count` elements or to the allocation's end."""

@@ -1,0 +1,1 @@
+"""The laws themselves, one file per subject."""

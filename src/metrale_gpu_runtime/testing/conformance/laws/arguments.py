@@ -1,0 +1,200 @@
+"""What the caller wrote reaches the kernel bit for bit, in order, each in its own place."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+
+import numpy as np
+
+from ....backend import GpuBackend
+from ....buffers import DeviceBuffer
+from ....kernel import Kernel
+from ....launch import KernelLaunch
+from ..case import case
+from ..target import ConformanceTarget
+
+# method, kernel, value, the bytes that must arrive
+_SCALARS = (
+    ("u8", "echo_8", 254, "fe"),
+    ("i8", "echo_8", -113, "8f"),
+    ("u16", "echo_16", 65533, "fdff"),
+    ("i16", "echo_16", -32768, "0080"),
+    ("u32", "echo_32", 2**32 - 1, "ffffffff"),
+    ("i32", "echo_32", 2**31 - 1, "ffffff7f"),
+    ("i32", "echo_32", -(2**31), "00000080"),
+    ("u64", "echo_64", 2**63, "0000000000000080"),
+    ("u64", "echo_64", 2**64 - 1, "ffffffffffffffff"),
+    ("i64", "echo_64", -(2**63), "0000000000000080"),
+    ("i64", "echo_64", -2, "feffffffffffffff"),
+    ("f32", "echo_f32", 2.0, "00000040"),
+    ("f32", "echo_f32", -0.0, "00000080"),
+    ("f32", "echo_f32", 1e39, "0000807f"),
+    ("f32", "echo_f32", 0.1, "cdcccc3d"),
+    ("f64", "echo_f64", 0.1, "9a9999999999b93f"),
+    ("f64", "echo_f64", float("-inf"), "000000000000f0ff"),
+)
+_HALVES = (
+    ("f16", 1.5, "003e"),
+    ("f16", 65520.0, "007c"),
+    ("f16", 2049.0, "0068"),
+    ("bf16", 1.5, "c03f"),
+    ("bf16", 1.00390625, "803f"),
+    ("bf16", 3.5e38, "807f"),
+)
+
+
+def echo(gpu: GpuBackend, kernel: Kernel, add: str, value: object, nbytes: int) -> bytes:
+    """Launch an echo kernel with one argument of a stated type; the bytes it wrote."""
+    out = gpu.array(np.full(nbytes + 3, 0x5A, dtype=np.uint8))
+    launch = KernelLaunch(gpu, kernel).arg_ptr(out.ptr)
+    getattr(launch, f"arg_{add}")(value).launch()
+    written = out.numpy().tobytes()
+    assert written[nbytes:] == b"\x5a\x5a\x5a", f"{kernel.function} wrote past its {nbytes} bytes"
+    return written[:nbytes]
+
+
+@case(invariants=(1, 2), field=(15,))
+def scalars_arrive_bit_for_bit(target: ConformanceTarget) -> None:
+    """Every integer in range and every float, rounded as IEEE does, arrives with exactly its type's bytes."""
+    with target.opened() as gpu:
+        for add, function, value, expected in _SCALARS:
+            if add in gpu.capabilities.unsupported_scalars:
+                continue
+            arrived = echo(gpu, target.kernel(gpu, function), add, value, len(expected) // 2)
+            assert arrived.hex() == expected, f"arg_{add}({value!r}) arrived as {arrived.hex()}, not {expected}"
+
+
+@case(invariants=(2,), field=(16,), needs=("scalar f16", "scalar bf16"))
+def halves_arrive_by_their_bits(target: ConformanceTarget) -> None:
+    """A half and a bfloat16 are rounded to nearest even and passed as their two bytes, not as numbers."""
+    with target.opened() as gpu:
+        for add, value, expected in _HALVES:
+            out = gpu.array(np.zeros(5, dtype=np.uint16))
+            data = KernelLaunch(gpu, target.kernel(gpu, "echo_16")).arg_ptr(out.ptr)
+            getattr(data, f"arg_{add}")(value)
+            assert data.kernel_args[1].data.hex() == expected, f"{add}({value!r})"
+        bits = int.from_bytes(bytes.fromhex("003e"), "little")
+        assert echo(gpu, target.kernel(gpu, "echo_16"), "u16", bits, 2).hex() == "003e"
+
+
+@case(invariants=(2,), field=(16,), needs=("scalar bool",))
+def a_bool_is_one_byte(target: ConformanceTarget) -> None:
+    """A bool argument is one byte, 0 or 1."""
+    with target.opened() as gpu:
+        kernel = target.kernel(gpu, "echo_8")
+        assert echo(gpu, kernel, "bool", True, 1) == b"\x01"
+        assert echo(gpu, kernel, "bool", np.bool_(False), 1) == b"\x00"
+
+
+@case(invariants=(1,), field=(14,), needs=("scalar u8", "scalar u64", "scalar u16", "scalar f64"))
+def arguments_of_mixed_widths_keep_their_places(target: ConformanceTarget) -> None:
+    """Arguments of 8, 1, 8, 2, 8 and 4 bytes in a row each arrive whole: offsets follow C's alignment."""
+    with target.opened() as gpu:
+        out = gpu.array(np.zeros(31, dtype=np.uint8))
+        launch = (
+            KernelLaunch(gpu, target.kernel(gpu, "mixed"))
+            .arg_ptr(out.ptr)
+            .arg_u8(0xA1)
+            .arg_u64(0x1122334455667788)
+            .arg_u16(0xB2C3)
+            .arg_f64(-2.5)
+            .arg_u32(0xD4E5F607)
+        )
+        assert launch.starts == [0, 1, 2, 3, 4, 5]
+        assert launch.storage[1:4] == [0xA1, 0x1122334455667788, 0xB2C3]
+        launch.launch()
+        expected = struct.pack("<BQHdI", 0xA1, 0x1122334455667788, 0xB2C3, -2.5, 0xD4E5F607)
+        assert out.numpy().tobytes() == expected + bytes(31 - len(expected))
+
+
+@case(invariants=(1,), field=(14,), needs=("tensor_maps", "scalar u8"))
+def a_tensor_map_is_one_argument(target: ConformanceTarget) -> None:
+    """128 bytes by value are one argument over 16 slots; they and their neighbours arrive unchanged."""
+    with target.opened() as gpu:
+        tensors = bytes(number * 7 % 251 for number in range(128))
+        out = gpu.array(np.zeros(133, dtype=np.uint8))
+        launch = (
+            KernelLaunch(gpu, target.kernel(gpu, "tensor_map"))
+            .grid(3)
+            .block(50)
+            .arg_ptr(out.ptr)
+            .arg_u8(0xC1)
+            .arg_tensormap(tensors)
+            .arg_u8(0xC2)
+        )
+        assert launch.starts == [0, 1, 2, 18]
+        assert len(launch.storage) == 19
+        assert len(launch.kernel_args) == 4
+        launch.launch()
+        assert out.numpy().tobytes() == b"\xc1" + tensors + b"\xc2" + bytes(3)
+
+
+@case(invariants=(1,), field=(13,))
+def structures_keep_every_field(target: ConformanceTarget) -> None:
+    """A structure given as bytes, as a NumPy scalar or as a ctypes structure arrives with its gaps and all fields."""
+
+    class Gapped(ctypes.Structure):
+        _fields_ = (("a", ctypes.c_char), ("b", ctypes.c_double), ("c", ctypes.c_int))
+
+    dtype = np.dtype([("a", np.int8), ("b", np.float64), ("c", np.int32)], align=True)
+    data = struct.pack("<b7xdi4x", 11, -7.25, -300)
+    ways = (
+        lambda launch: launch.arg_bytes(data),
+        lambda launch: launch.arg_bytes(data, align=8),
+        lambda launch: launch.arg_struct(np.array((11, -7.25, -300), dtype=dtype)[()]),
+        lambda launch: launch.arg_struct(Gapped(b"\x0b", -7.25, -300)),
+    )
+    with target.opened() as gpu:
+        for add in ways:
+            out = gpu.array(np.zeros(5, dtype=np.uint64))
+            add(KernelLaunch(gpu, target.kernel(gpu, "gapped")).arg_ptr(out.ptr)).launch()
+            assert out.numpy().tobytes() == struct.pack("<qdq", 11, -7.25, -300) + bytes(16)
+
+
+@case(invariants=(2, 3), field=(1, 30))
+def typed_values_keep_their_type_in_the_short_form(target: ConformanceTarget) -> None:
+    """NumPy and ctypes scalars and 0-d arrays go over with their own width; a bare float takes the parameter's."""
+    ways: tuple[tuple[str, object, str], ...] = (
+        ("echo_f32", 2.0, "00000040"),
+        ("echo_f32", np.float32(2.5), "00002040"),
+        ("echo_f32", np.array(2.5, dtype=np.float32), "00002040"),
+        ("echo_32", np.int32(-5), "fbffffff"),
+        ("echo_32", np.uint32(4_000_000_000), "00286bee"),
+        ("echo_32", ctypes.c_int32(-6), "faffffff"),
+        ("echo_32", 7, "07000000"),
+    )
+    with target.opened() as gpu:
+        for function, value, expected in ways:
+            out = gpu.array(np.zeros(3, dtype=np.uint32))
+            target.kernel(gpu, function)[1, 1](out.ptr, value)
+            assert out.numpy()[:1].tobytes().hex() == expected, f"{function}({value!r})"
+
+
+@case(invariants=(3,), field=(22,))
+def null_is_a_pointer(target: ConformanceTarget) -> None:
+    """A null pointer and an empty buffer reach the kernel as null; a buffer does not."""
+    with target.opened() as gpu:
+        kernel = target.kernel(gpu, "is_null")
+        out = gpu.array(np.zeros(3, dtype=np.uint32))
+        for pointer, expected in ((None, 11), (gpu.buffer(0), 11), (out, 22)):
+            KernelLaunch(gpu, kernel).arg_ptr(out.ptr).arg_ptr(pointer).launch()
+            assert int(out.numpy()[0]) == expected, f"{pointer!r}"
+
+
+@case(invariants=(3,), field=(17,))
+def views_start_where_they_start(target: ConformanceTarget) -> None:
+    """A contiguous slice is passed as the address of its own first element, and copies honour offsets."""
+    with target.opened() as gpu:
+        step = max(gpu.capabilities.buffer_offset_alignment // 4, 1)
+        host = np.arange(3 * step + 5, dtype=np.uint32)
+        values: DeviceBuffer = gpu.array(host)
+        part = values[step : step + 3]
+        target.kernel(gpu, "affine")[1, 4](part, np.uint32(3), np.uint32(10), np.uint32(1))
+        expected = host.copy()
+        expected[step : step + 3] = expected[step : step + 3] * 10 + 1
+        np.testing.assert_array_equal(values.numpy(), expected)
+        np.testing.assert_array_equal(part.numpy(), expected[step : step + 3])
+        part.copy_from(np.array([7, 8, 9], dtype=np.uint32))
+        expected[step : step + 3] = [7, 8, 9]
+        np.testing.assert_array_equal(values.numpy(), expected)

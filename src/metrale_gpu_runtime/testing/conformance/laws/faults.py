@@ -1,0 +1,151 @@
+"""A fault on the device is told: at the launch under debug sync, at the next wait otherwise, and never on another."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....backend import GpuBackend
+from ....errors import ContextLost, KernelFault
+from ....kernel import Kernel
+from ....scalars import i64, u32
+from ..case import case
+from ..target import ConformanceTarget
+
+
+def _caught(call: object) -> KernelFault:
+    try:
+        call()  # type: ignore[operator]
+    except KernelFault as fault:
+        return fault
+    raise AssertionError("a faulting launch went through unnoticed")
+
+
+def _still_works(target: ConformanceTarget, gpu: GpuBackend, kernel: Kernel) -> None:
+    """Either the backend goes on as if nothing had been, or it says at once that its context is lost."""
+    if gpu.is_lost:
+        try:
+            gpu.alloc(3)
+        except ContextLost as lost:
+            assert isinstance(lost.cause, KernelFault)
+        else:
+            raise AssertionError("the context is lost, yet memory was granted")
+        return
+    out = gpu.array(np.zeros(2, dtype=np.uint32))
+    kernel[1, 1](out, u32(0))
+    gpu.synchronize()
+    assert out.numpy().tolist() == [33, 0]
+
+
+@case(invariants=(8, 10), field=(2,))
+def debug_sync_blames_the_launch(target: ConformanceTarget) -> None:
+    """Under debug sync a faulting launch itself raises, with kernel, geometry, arguments and the line that made it."""
+    with target.opened(debug_sync=True) as gpu:
+        kernel = target.kernel(gpu, "trap_if")
+        out = gpu.array(np.zeros(2, dtype=np.uint32))
+        kernel[1, 1](out, u32(0))
+        fault = _caught(lambda: kernel[3, 2](out, u32(1)))
+        assert fault.launch is not None
+        assert (fault.launch.kernel, fault.launch.grid, fault.launch.block) == ("trap_if", (3, 1, 1), (2, 1, 1))
+        assert not fault.earlier
+        for words in ("trap_if", "faults.py:"):
+            assert words in str(fault), f"{words!r} is missing in: {fault}"
+        _still_works(target, gpu, kernel)
+
+
+@case(invariants=(10,), field=(2,))
+def debug_sync_can_be_a_region(target: ConformanceTarget) -> None:
+    """`with gpu.debug_sync():` blames at the launch inside; outside the fault comes with the next wait."""
+    with target.opened() as gpu:
+        kernel = target.kernel(gpu, "trap_if")
+        out = gpu.array(np.zeros(2, dtype=np.uint32))
+        with gpu.debug_sync():
+            fault = _caught(lambda: kernel[3, 2](out, u32(1)))
+            assert fault.launch is not None
+            assert fault.launch.grid == (3, 1, 1)
+        _still_works(target, gpu, kernel)
+
+
+@case(invariants=(8, 10), field=(2, 8))
+def an_undebugged_fault_comes_with_the_next_wait(target: ConformanceTarget) -> None:
+    """Without debug sync the next wait raises, naming the launch or listing those since the last good wait; once only."""
+    with target.opened() as gpu, gpu.create_stream() as stream:
+        kernel, echo = target.kernel(gpu, "trap_if"), target.kernel(gpu, "echo_32")
+        out = gpu.array(np.zeros(3, dtype=np.uint32))
+        echo[1, 1, 0, stream](out, u32(4))
+        stream.synchronize()
+
+        def launch_and_wait() -> None:
+            echo[1, 1, 0, stream](out.ptr + 4, u32(5))
+            kernel[1, 1, 0, stream](out.ptr + 8, u32(1))
+            stream.synchronize()
+
+        fault = _caught(launch_and_wait)
+        named = [fault.launch] if fault.launch is not None else list(fault.suspects)
+        assert "trap_if" in [each.kernel for each in named]
+        assert all(each.ordinal > 1 for each in named), "a launch before the last good wait is accused"
+        if not gpu.is_lost:
+            stream.synchronize()
+            assert out.numpy().tolist() == [4, 5, 0]
+        _still_works(target, gpu, kernel)
+
+
+@case(invariants=(8,), field=(2,))
+def an_older_fault_is_not_charged_to_a_launch(target: ConformanceTarget) -> None:
+    """A fault that was there before a launch under debug sync says that it is older, and names its own launch."""
+    with target.opened() as gpu, gpu.create_stream() as stream:
+        kernel, echo = target.kernel(gpu, "trap_if"), target.kernel(gpu, "echo_32")
+        out = gpu.array(np.zeros(3, dtype=np.uint32))
+
+        def launch() -> None:
+            kernel[1, 1, 0, stream](out, u32(1))
+            with gpu.debug_sync():
+                echo[1, 1, 0, stream](out.ptr + 4, u32(5))
+
+        fault = _caught(launch)
+        assert fault.launch is None or fault.launch.kernel == "trap_if", f"the wrong launch is accused: {fault}"
+        assert fault.earlier or not gpu.capabilities.asynchronous
+        _still_works(target, gpu, kernel)
+
+
+@case(invariants=(8,), field=(6,), where=("memory_check",))
+def a_stray_write_is_caught(target: ConformanceTarget) -> None:
+    """With the memory check a write past a buffer is a fault that names kernel, block, address and buffer."""
+    with target.opened(check="memory") as gpu:
+        kernel = target.kernel(gpu, "write_at")
+        buffer = gpu.empty(3, np.int32, label="three numbers")
+        buffer.copy_from(np.array([1, 2, 3], dtype=np.int32))
+        for index in (3, -1, 1_000_000):
+
+            def launch(index: int = index) -> None:
+                kernel[1, 1](buffer, i64(index), np.int32(9))
+                gpu.synchronize()
+
+            fault = _caught(launch)
+            (finding,) = fault.findings
+            assert (finding.kind, finding.kernel, finding.block) == ("out-of-bounds", "write_at", (0, 0, 0))
+            assert (finding.access, finding.nbytes) == ("write", 4)
+            assert finding.address == buffer.ptr.address + 4 * index
+            assert finding.allocation is not None
+        assert len(gpu.findings) == 3
+        assert buffer.numpy().tolist() == [1, 2, 3]
+
+
+@case(invariants=(8,), field=(19,))
+def closing_after_a_fault_neither_raises_nor_hangs(target: ConformanceTarget) -> None:
+    """Leaving a backend with a fault nobody waited for, memory and streams open, closes it; the books are empty."""
+    gpu = target.open_backend()
+    kernel = target.kernel(gpu, "trap_if")
+    out, stream = gpu.array(np.zeros(2, dtype=np.uint32)), gpu.create_stream()
+    pointer = gpu.alloc(33)
+    try:
+        kernel[1, 1, 0, stream](out, u32(1))
+        kernel[1, 1, 0, stream](pointer, u32(0))
+    except KernelFault:
+        # A backend that runs at once tells it here.
+        stream.synchronize()
+    try:
+        gpu.close()
+    except KernelFault as fault:
+        assert fault.launch is None or fault.launch.kernel == "trap_if"
+    assert not gpu.is_open
+    target.after_close(gpu)

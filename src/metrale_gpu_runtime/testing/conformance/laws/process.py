@@ -1,0 +1,83 @@
+"""The process around a backend: importing, threads, leaving without a word."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+
+import numpy as np
+
+from ....scalars import u32
+from ...isolation import run_isolated
+from ..case import case
+from ..target import ConformanceTarget
+
+
+def _leave_everything_open(pickled: bytes) -> None:
+    """The child's part: objects of every kind in a cycle, in module globals, and a thread that still runs."""
+    target: ConformanceTarget = pickle.loads(pickled)
+    gpu = target.open_backend()
+    kernel = target.kernel(gpu, "affine")
+    values, stream, event = gpu.array(np.arange(5, dtype=np.uint32)), gpu.create_stream(), gpu.create_event()
+    prepared = kernel[3, 2].prepare(values, u32(5), u32(10), u32(1))
+    with gpu.capture(stream) as capture:
+        kernel[3, 2, 0, stream](values, u32(5), u32(10), u32(1))
+    prepared()
+    capture.graph.launch(stream)
+    event.record(stream)
+    kept: list[object] = [gpu, kernel, values, stream, event, prepared, capture.graph, gpu.alloc(77)]
+    kept.append(kept)
+    globals()["kept"] = kept
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+
+
+def _leave_by_an_exception(pickled: bytes) -> None:
+    _leave_everything_open(pickled)
+    raise LookupError("the user's own")
+
+
+@case(invariants=(8,), field=(29,))
+def leaving_the_interpreter_is_silent(target: ConformanceTarget) -> None:
+    """A process that ends with everything still open, queued work too, exits with 0 and says nothing."""
+    run_isolated(_leave_everything_open, pickle.dumps(target)).check()
+
+
+@case(invariants=(8,), field=(29,))
+def a_users_exception_is_the_only_output(target: ConformanceTarget) -> None:
+    """After an uncaught exception the user's traceback is all that is printed."""
+    result = run_isolated(_leave_by_an_exception, pickle.dumps(target))
+    assert result.exit_code == 1, result
+    assert result.stderr.startswith("Traceback"), result.stderr
+    assert result.stderr.rstrip().endswith("LookupError: the user's own"), result.stderr
+    assert result.stderr.count("Traceback") == 1, result.stderr
+
+
+@case(invariants=(5, 8), field=(20,))
+def any_thread_may_use_and_close(target: ConformanceTarget) -> None:
+    """What one thread made another may use, wait for and destroy, without a word about contexts."""
+    with target.opened() as gpu:
+        kernel = target.kernel(gpu, "echo_32")
+        out, stream = gpu.array(np.zeros(4, dtype=np.uint32)), gpu.create_stream()
+        failures: list[BaseException] = []
+
+        def work(number: int) -> None:
+            try:
+                kernel[1, 1, 0, stream](out.ptr + 4 * number, u32(60 + number))
+                event = stream.record_event()
+                event.synchronize()
+                back = np.zeros(4, dtype=np.uint32)
+                gpu.copy_d2h(out, back)
+                assert int(back[number]) == 60 + number
+                event.close()
+                if number == 3:
+                    stream.close()
+            except BaseException as error:
+                failures.append(error)
+
+        for number in range(4):
+            thread = threading.Thread(target=work, args=(number,))
+            thread.start()
+            thread.join()
+        assert not failures, failures
+        assert out.numpy().tolist() == [60, 61, 62, 63]
+        assert not stream.is_open

@@ -1,0 +1,172 @@
+"""Fault walks: the first driver call of a scenario fails, then the second, and so on, once and for good.
+
+After each the session is usable or says that it is not, and closing leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import gc
+import warnings
+
+import numpy as np
+import pytest
+
+from metrale_gpu_runtime.errors import ContextLost, GpuError, GpuResourceWarning
+from metrale_gpu_runtime.scalars import u32
+from metrale_gpu_runtime.testing import CLEAN_UP_CALLS, FaultFound, FaultPlan
+from metrale_gpu_runtime.testing.conformance.mock_target import MockTarget
+
+TARGET = MockTarget()
+
+
+def one_launch(gpu):
+    kernel = TARGET.kernel(gpu, "affine")
+    values = gpu.array(np.array([1, 2, 3], dtype=np.uint32))
+    kernel[1, 3](values, u32(3), u32(10), u32(1))
+    assert values.numpy().tolist() == [11, 21, 31]
+
+
+def streams_and_events(gpu):
+    kernel = TARGET.kernel(gpu, "affine")
+    values = gpu.array(np.array([1, 2, 3], dtype=np.uint32))
+    with gpu.create_stream() as one, gpu.create_stream() as other:
+        kernel[1, 3, 0, one](values, u32(3), u32(10), u32(1))
+        event = one.record_event()
+        other.wait_event(event)
+        gpu.memset_async(values, 0, 4, other)
+        other.synchronize()
+        event.close()
+    assert values.numpy().tolist() == [0, 21, 31]
+
+
+def many_allocations(gpu):
+    pointers = []
+    try:
+        pointers.extend(gpu.alloc(100 * size, label=f"number {size}") for size in range(1, 6))
+        gpu.memset(pointers[2], 7, 300)
+    finally:
+        for pointer in pointers:
+            gpu.free(pointer)
+
+
+def capture_and_replay(gpu):
+    kernel = TARGET.kernel(gpu, "affine")
+    values = gpu.array(np.array([1, 2, 3], dtype=np.uint32))
+    with gpu.create_stream() as stream:
+        with gpu.capture(stream) as capture:
+            kernel[1, 3, 0, stream](values, u32(3), u32(10), u32(1))
+            gpu.memset_async(values, 0, 4, stream)
+        for _ in range(2):
+            capture.graph.launch(stream)
+        stream.synchronize()
+        capture.graph.close()
+    assert values.numpy().tolist() == [0, 211, 311]
+
+
+def prepared_and_sequenced(gpu):
+    kernel = TARGET.kernel(gpu, "affine")
+    values = gpu.array(np.array([1, 2, 3], dtype=np.uint32))
+    prepared = kernel[1, 3].prepare(values, u32(3), u32(10), u32(1))
+    with gpu.sequence() as step:
+        prepared()
+        kernel[1, 3](values, u32(3), u32(2), u32(0))
+    prepared()
+    step()
+    assert values.numpy().tolist() == [222, 422, 622]
+
+
+def module_and_globals(gpu):
+    module = TARGET.load(gpu, "suite", "own")
+    table = module.globals["table"]
+    gpu.copy_h2d(np.array([7, 8, 9], dtype=np.uint32), table)
+    out = gpu.array(np.zeros(3, dtype=np.uint32))
+    module["add_table"][1, 3](out)
+    assert out.numpy().tolist() == [8, 9, 10]
+    del table
+    gpu.unload_module("own")
+
+
+SCENARIOS = [
+    one_launch,
+    streams_and_events,
+    many_allocations,
+    capture_and_replay,
+    prepared_and_sequenced,
+    module_and_globals,
+]
+
+WAYS = {
+    "once": lambda nth: FaultPlan().fail(nth=nth),
+    "for good": lambda nth: FaultPlan().fail(nth=nth, forever=True, spared=CLEAN_UP_CALLS),
+    "lost": lambda nth: FaultPlan().fail(nth=nth, failure=FaultFound("MOCK_ERROR_LOST", context_lost=True)),
+}
+
+
+def attempt(gpu, scenario, plan):
+    """Run the scenario under the plan; the error it ended with, None when it went through."""
+    gpu.inject(plan)
+    try:
+        scenario(gpu)
+    except GpuError as error:
+        return error.with_traceback(None)
+    finally:
+        gpu.inject(FaultPlan())
+    return None
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
+def test_whichever_call_fails_the_books_are_right(scenario, way):
+    """Whichever driver call of a scenario fails, the session is usable or lost afterwards and the books are empty."""
+    for nth in range(1, 200):
+        gpu = TARGET.open_backend()
+        plan = WAYS[way](nth)
+        with warnings.catch_warnings():
+            # What a finaliser could not give back is one category of warning, and may be told here.
+            warnings.simplefilter("ignore", GpuResourceWarning)
+            attempt(gpu, scenario, plan)
+            gc.collect()
+        if not plan.fired:
+            gpu.close()
+            break
+        call = plan.fired[0][0]
+        if gpu.is_lost:
+            assert way == "lost"
+            with pytest.raises(ContextLost):
+                gpu.alloc(3)
+        else:
+            one_launch(gpu)
+            gc.collect()
+            gpu.synchronize()
+            assert gpu.live_alloc_count() == 0, f"after {call} (call {nth}) failed:\n{gpu.alloc_report()}"
+        gpu.close()
+        assert not gpu.mock.violations, f"after {call} (call {nth}) failed: {gpu.mock.violations}"
+        if not gpu.is_lost and call not in CLEAN_UP_CALLS:
+            left = {kind: count for kind, count in gpu.mock.books.items() if count}
+            assert not left, f"after {call} (call {nth}) failed: {left} not given back"
+    else:
+        raise AssertionError("the walk did not come to its end")
+    assert nth > 5, "the scenario makes too few driver calls to be worth a walk"
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
+def test_closing_under_a_fault_that_stays_neither_raises_nor_hangs(scenario):
+    """With every call failing from some point on, clean-up too, closing ends and the backend is closed."""
+    for nth in range(1, 200, 3):
+        gpu = TARGET.open_backend()
+        plan = FaultPlan().fail(nth=nth, forever=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", GpuResourceWarning)
+            gpu.inject(plan)
+            try:
+                scenario(gpu)
+            except GpuError as error:
+                error.with_traceback(None)
+            fired = bool(plan.fired)
+            gc.collect()
+            gpu.close()
+            gc.collect()
+        assert not gpu.is_open
+        assert not gpu.mock.violations
+        if not fired:
+            break

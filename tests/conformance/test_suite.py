@@ -1,0 +1,129 @@
+"""The suite itself: what it covers, and how it judges."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+from rungs import require_rung
+
+from metrale_gpu_runtime.errors import NotSupported
+from metrale_gpu_runtime.testing.conformance import KERNELS, ConformanceCase, ConformanceTarget, cases
+from metrale_gpu_runtime.testing.conformance.bodies import SUITE
+
+# Entries of the case collection that a backend without special hardware can show; those that need a fault plan, a
+# profile or a compiler have tests of their own.
+SHOWN_BY_THE_SUITE = {1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 24, 25, 26, 27, 29, 30}
+SHOWN_BY_THE_SUITE |= {31, 38, 43, 47, 48}
+
+
+class PretendTarget(ConformanceTarget):
+    """Answers capabilities from a table, for judging the judge."""
+
+    name = "pretend"
+
+    def __init__(self, gaps=None, **abilities):
+        self.known_gaps = gaps or {}
+        self.__dict__["_capabilities"] = type("Pretended", (), {"unsupported_scalars": frozenset(), **abilities})()
+
+    def open_backend(self, **options):
+        raise AssertionError("a pretended backend is never opened")
+
+
+def case_of(body, **changes):
+    fields = {
+        "name": "a_law",
+        "law": "A law.",
+        "invariants": (),
+        "field_cases": (),
+        "needs": (),
+        "where": (),
+        "body": body,
+    }
+    return ConformanceCase(**(fields | changes))
+
+
+def passes(target):
+    return None
+
+
+def refuses(target):
+    raise NotSupported("no")
+
+
+def breaks(target):
+    raise AssertionError("broken")
+
+
+def test_every_invariant_has_a_law():
+    """Each of the design's invariants 1 to 10 is shown by named cases (11 is the import's, tested on its own)."""
+    shown = {number for case in cases() for number in case.invariants}
+    assert shown == set(range(1, 11))
+
+
+def test_the_case_collection_is_covered():
+    """Every entry of the case collection that any backend can show is shown by a case."""
+    assert {number for case in cases() for number in case.field_cases} >= SHOWN_BY_THE_SUITE
+
+
+def test_a_held_law_is_no_reason_to_skip():
+    """A case that holds gives no reason; one that is broken raises."""
+    assert case_of(passes).run(PretendTarget()) is None
+    with pytest.raises(AssertionError, match="broken"):
+        case_of(breaks).run(PretendTarget())
+
+
+def test_a_declared_gap_must_raise():
+    """Where a needed capability is declared missing, NotSupported is a reason to skip and success fails the run."""
+    target = PretendTarget(clusters=False)
+    assert case_of(refuses, needs=("clusters",)).run(target) == "declared: no clusters"
+    with pytest.raises(AssertionError, match="declares that it has no clusters"):
+        case_of(passes, needs=("clusters",)).run(target)
+    with pytest.raises(NotSupported):
+        case_of(refuses, needs=("clusters",)).run(PretendTarget(clusters=True))
+
+
+def test_a_known_gap_that_works_fails_the_run():
+    """A case listed as a known gap may fail; when it holds the run fails until it is struck off."""
+    target = PretendTarget({"a_law": "not written yet"})
+    assert case_of(breaks).run(target) == "known gap: not written yet"
+    with pytest.raises(AssertionError, match="strike it off"):
+        case_of(passes).run(target)
+
+
+def test_a_law_may_say_nothing():
+    """A case about another kind of backend gives its reason and does not run; scalars and negations are conditions."""
+    target = PretendTarget(asynchronous=False, unsupported_scalars=frozenset({"f64"}))
+    assert case_of(breaks, where=("asynchronous",)).run(target)
+    assert case_of(breaks, where=("scalar f64",)).run(target)
+    assert case_of(passes, where=("not asynchronous", "scalar f32")).run(target) is None
+
+
+def test_known_gaps_name_cases():
+    """A target's known gap that names no case is a mistake of the target; no target here has one."""
+    from test_cpu import TARGET
+
+    names = {case.name for case in cases()}
+    assert set(TARGET.known_gaps) <= names
+
+
+def test_every_kernel_has_a_body():
+    """Each kernel of the suite's PTX has a Python body for the mock, and no body is without a kernel."""
+    text = (KERNELS / "suite.ptx").read_text()
+    entries = {line.split()[2].rstrip("(") for line in text.splitlines() if line.startswith(".visible .entry")}
+    assert entries == set(SUITE)
+
+
+@pytest.mark.parametrize("name", ["suite", "doubled", "plus_hundred"])
+def test_the_ptx_is_that_of_the_source(name, tmp_path):
+    """The committed PTX is what nvcc makes of the source beside it, but for the compiler's own header."""
+    require_rung("nvcc")
+    fresh = tmp_path / "fresh.ptx"
+    command = [shutil.which("nvcc"), "-ptx", "-arch=compute_75", KERNELS / f"{name}.cu", "-o", fresh]
+    subprocess.run(command, check=True, capture_output=True)
+    assert _without_header(fresh.read_text()) == _without_header((KERNELS / f"{name}.ptx").read_text())
+
+
+def _without_header(text):
+    return [line for line in text.splitlines() if line and not line.startswith(("//", ".version"))]
