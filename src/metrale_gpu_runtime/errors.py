@@ -121,6 +121,14 @@ class AllocationInUse(GpuError, RuntimeError):
     """An explicit free of memory that queued work still uses; the message names the launch that does."""
 
 
+class EventError(GpuError, ValueError):
+    """An event that cannot answer: never recorded, not reached yet, made without timing. `event` is its name."""
+
+    def __init__(self, message: str, *, event: str) -> None:
+        self.event = event
+        super().__init__(message)
+
+
 class CaptureError(GpuError, RuntimeError):
     """A call that a stream capture forbids, or a capture that cannot be ended or begun."""
 

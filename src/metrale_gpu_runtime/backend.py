@@ -1,0 +1,185 @@
+"""GpuBackend: the public interface over one open driver. It checks, keeps the books, and then calls the driver."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import warnings
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .buffers import DeviceBuffer, make_array, make_buffer, make_empty
+from .calls.capture import CaptureCalls
+from .calls.debugging import DebugCalls
+from .calls.launching import LaunchCalls
+from .calls.memory import MemoryCalls
+from .calls.modules import ModuleCalls
+from .driver import Driver
+from .elements import BYTES
+from .errors import GpuResourceWarning
+from .memory.pointers import PointerValue
+from .memory.redzones import read_settings
+from .modules.registry import ModuleRegistry
+from .stream import Stream
+from .trace.site import call_site
+
+__all__ = ["GpuBackend", "PointerValue"]
+
+_open_backends: weakref.WeakSet[GpuBackend] = weakref.WeakSet()
+
+
+class GpuBackend(MemoryCalls, LaunchCalls, CaptureCalls, ModuleCalls, DebugCalls):
+    """One open device. Made by `open_backend(…)`; a context manager that closes it.
+
+    `debug_sync`: wait for every launch, so that a fault names it (None: METRALE_DEBUG_SYNC_KERNELS=1 turns it on).
+    `redzone`: bytes of guard band on both sides of every allocation (None: METRALE_REDZONE). Safe to use from several
+    threads.
+    """
+
+    def __init__(self, driver: Driver, *, debug_sync: bool | None = None, redzone: int | None = None) -> None:
+        if debug_sync is None:
+            debug_sync = os.environ.get("METRALE_DEBUG_SYNC_KERNELS", "").strip() == "1"
+        self._redzone = read_settings(redzone)
+        super().__init__(driver, debug_sync=debug_sync)
+        self._waiter = None
+        self._modules, self._symbols = {}, {}
+        self._registry = ModuleRegistry(driver, self._retire_module)
+        self._default_stream = Stream(self, self._default_lane, is_owned=False)
+        _open_backends.add(self)
+
+    # ------------------------------------------------ buffers
+
+    def buffer(self, nbytes: int, *, label: str = "") -> DeviceBuffer:
+        """`nbytes` of untyped device memory, contents undefined, freed when dropped. Raises OutOfDeviceMemory."""
+        return make_buffer(self, nbytes, label, call_site(2))
+
+    def empty(self, shape: Any, dtype: Any, *, label: str = "") -> DeviceBuffer:
+        """A device array of this shape and element type (`mg.f32`, a NumPy dtype, "float32"), contents undefined."""
+        return make_empty(self, shape, dtype, label, call_site(2))
+
+    def array(self, source: Any, dtype: Any = None, *, label: str = "") -> DeviceBuffer:
+        """A device array with a copy of an array of any library, of a buffer, or of nested lists; done on return.
+
+        `dtype` converts as NumPy does. A strided host array is copied in C order.
+        """
+        return make_array(self, source, dtype, label, call_site(2))
+
+    @contextmanager
+    def scratch(self, nbytes: int, stream: Stream | int | None = None) -> Iterator[DeviceBuffer]:
+        """Untyped memory for work on `stream`, for the length of a `with` block; contents undefined.
+
+        It is used again by later scratch on the same stream without waiting, elsewhere once the work on it is done.
+        Its address must not be used after the block.
+        """
+        on = self.resolve_stream(stream)
+        self._settle()
+        allocation = self._scratch.take(nbytes, on.handle) if nbytes else None
+        if allocation is None:
+            allocation = self._allocate(nbytes, label="scratch", owned=True, site=call_site(4))
+        try:
+            yield DeviceBuffer(self, allocation, 0, (nbytes,), BYTES)
+        finally:
+            # What a recording has named belongs to it; it runs when others have the memory.
+            if nbytes and self.recorder(on) is None and not self._is_closed and allocation.is_live:
+                self._scratch.put(allocation)
+
+    def wait_for_uses(self, buffer: DeviceBuffer) -> None:
+        """Wait for the queued work that names a buffer, on whatever streams. Raises KernelFault."""
+        for use in self._in_flight.pending_uses(buffer.allocation.block):
+            if use.stream in self._lanes:
+                self._wait_for(self._lanes[use.stream])
+
+    def bind_to_thread(self) -> None:
+        """Make this device the calling thread's. Every call does so by itself; this only checks that it is usable."""
+        self._check_usable()
+
+    # ------------------------------------------------ the end
+
+    def close(self) -> None:
+        """Wait for all work, give everything back, and close the device. Nothing when it is closed already.
+
+        Raises KernelFault when work failed that nobody has waited for; the device is closed all the same. After the
+        context is lost it neither raises nor waits.
+        """
+        if self._is_closed:
+            return
+        fault: Exception | None = None
+        if not self.is_lost:
+            for capture in list(self._captures):
+                self._close_capture(capture)
+            try:
+                self._wait_for_all(self._lanes_in_order())
+            except Exception as error:
+                fault = error if not self.is_lost or error is self._faults.lost else None
+        try:
+            self._give_everything_back()
+        finally:
+            self._mark_closed()
+            _open_backends.discard(self)
+            self._driver.close()
+        if fault is not None:
+            raise fault
+
+    def _give_everything_back(self) -> None:
+        self._scratch.drop_spare()
+        if self.is_lost:
+            for block in self._ledger.blocks():
+                self._ledger.remove(block, "lost with the device's context")
+                self._driver_free(block.driver_base, block.kind) if block.driver_base else None
+            return
+        for name in self._registry.module_names():
+            self._modules.pop(name).mark_unloaded()
+            self._registry.unload(name)
+        self._settle()
+        for block in self._ledger.blocks():
+            if block.twin is not None:
+                self._ledger.remove(block.twin, "released when its backend was closed")
+            self._ledger.remove(block, "released when its backend was closed")
+            if block.driver_base:
+                self._driver_free(block.driver_base, block.kind)
+        self._destroy_dropped()
+        for lane in self._lanes_in_order():
+            if lane is not self._default_lane:
+                lane.gone = lane.gone or "closed with its backend"
+                self._destroy_lane(lane)
+
+    def __enter__(self) -> GpuBackend:
+        self._check_usable()
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        try:
+            self.close()
+        except Exception as second:
+            if error is None:
+                raise
+            error.add_note(f"closing {self._capabilities.device} failed as well: {second}")
+
+    def __repr__(self) -> str:
+        state = "closed" if self._is_closed else "context lost" if self.is_lost else "open"
+        return f"<GpuBackend {self._capabilities.backend}: {self._capabilities.device}, {state}>"
+
+    def __del__(self) -> None:
+        # Also when __init__ failed half-way.
+        if not self.__dict__.get("_is_closed", True):
+            _close_quietly(self)
+
+
+def _close_quietly(gpu: GpuBackend) -> None:
+    """Close from a finaliser or at exit: nobody is there to catch anything, so a failure becomes one warning."""
+    try:
+        gpu.close()
+    except Exception as error:
+        # Under -W error the warning itself would raise, into nobody's hands again.
+        with warnings.catch_warnings():
+            warnings.simplefilter("default", GpuResourceWarning)
+            warnings.filterwarnings("ignore", category=ResourceWarning)
+            warnings.warn(f"closing {gpu!r} failed: {error}", GpuResourceWarning, stacklevel=2)
+
+
+@atexit.register
+def _close_all() -> None:
+    for gpu in list(_open_backends):
+        _close_quietly(gpu)

@@ -1,0 +1,520 @@
+"""DeviceBuffer: device memory with an owner, a type and a shape; In, Out, InOut: host arrays lent to one launch."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from .dlpack import CPU
+from .elements import BYTES, Element, count_of, element_of, read_shape
+from .errors import ArgumentError, ArgumentKindError, ElementTypeError, InvalidPointer, NotSupported
+from .exchange import ForeignArray, read_foreign
+from .handles import DevicePtr
+from .memory.allocation import Allocation
+from .memory.ledger import Ledger
+from .memory.pointers import PointerValue, dead_pointer, foreign_memory
+from .scalars import ScalarType
+from .trace.launches import LentHostMemory
+
+if TYPE_CHECKING:
+    from .backend import GpuBackend
+    from .stream import Stream
+
+
+class DeviceBuffer:
+    """Device memory, freed when the last reference to it (views and pointers of it included) drops.
+
+    Made by `gpu.buffer(nbytes)`, `gpu.empty(shape, dtype)`, `gpu.array(host)`. Elements lie in C order, one behind the
+    other. Slices along the first axis are views. `free()`, or the end of a `with` block, gives it back at once.
+    """
+
+    __slots__ = ("__weakref__", "_allocation", "_element", "_gpu", "_offset", "_shape")
+
+    def __init__(
+        self, gpu: GpuBackend, allocation: Allocation, offset: int, shape: tuple[int, ...], element: Element
+    ) -> None:
+        self._gpu, self._allocation, self._offset = gpu, allocation, offset
+        self._shape, self._element = shape, element
+
+    # ------------------------------------------------ what it is
+
+    @property
+    def gpu(self) -> GpuBackend:
+        return self._gpu
+
+    @property
+    def allocation(self) -> Allocation:
+        """The memory it holds."""
+        return self._allocation
+
+    @property
+    def address(self) -> int:
+        """The device address of its first byte; 0 when it has none."""
+        return self._allocation.base + self._offset if self.nbytes else 0
+
+    @property
+    def ptr(self) -> DevicePtr:
+        """A pointer to its first byte, which holds the memory as well."""
+        return DevicePtr(self.address, self._allocation if self.nbytes else None)
+
+    @property
+    def nbytes(self) -> int:
+        return count_of(self._shape) * self._element.nbytes
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._shape
+
+    @property
+    def ndim(self) -> int:
+        return len(self._shape)
+
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+        return count_of(self._shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self._element.nbytes
+
+    @property
+    def dtype(self) -> Any:
+        """The NumPy dtype of its elements (bytes: uint8). Raises NotSupported for bf16 without ml_dtypes."""
+        return self._element.dtype
+
+    @property
+    def element(self) -> ScalarType | None:
+        """The scalar type of its elements; None for untyped bytes and structures."""
+        return self._element.scalar
+
+    @property
+    def label(self) -> str:
+        return self._allocation.label
+
+    @property
+    def is_live(self) -> bool:
+        """False once its memory was freed."""
+        return self._allocation.is_live
+
+    def __len__(self) -> int:
+        if not self._shape:
+            raise TypeError("a buffer of one element without axes has no length")
+        return self._shape[0]
+
+    def __repr__(self) -> str:
+        name = f" {self.label!r}" if self.label else ""
+        state = "" if self.is_live else f", {self._allocation.block.gone}"
+        return f"<DeviceBuffer{name} {self._element.name} {self._shape} at {self.address:#x}{state}>"
+
+    # ------------------------------------------------ views
+
+    def __getitem__(self, index: object) -> DeviceBuffer:
+        """A view along the first axis: `buffer[3:9]`, `buffer[-1]`. Raises IndexError; a step other than 1 is refused."""
+        if not self._shape:
+            raise IndexError("a buffer of one element without axes cannot be indexed")
+        extent, rest = self._shape[0], self._shape[1:]
+        row = count_of(rest) * self._element.nbytes
+        if isinstance(index, slice):
+            start, stop, step = index.indices(extent)
+            if step != 1:
+                raise IndexError(
+                    f"step {step}: a buffer's elements lie one behind the other; only a step of 1 is a view"
+                )
+            return self._view(start * row, (max(stop - start, 0), *rest), self._element)
+        if isinstance(index, bool) or not hasattr(type(index), "__index__"):
+            raise TypeError(f"a buffer is indexed along its first axis by an integer or a slice, not by {index!r}")
+        at = operator.index(index)  # type: ignore[arg-type]
+        if not -extent <= at < extent:
+            raise IndexError(f"index {at} of an axis of {extent}")
+        return self._view((at % extent) * row, rest, self._element)
+
+    def __iter__(self) -> Iterator[DeviceBuffer]:
+        return (self[at] for at in range(len(self)))
+
+    def reshape(self, *shape: Any) -> DeviceBuffer:
+        """The same elements with other extents; one may be -1. Raises ValueError when the count is another."""
+        given = shape[0] if len(shape) == 1 else shape
+        extents = list(given) if isinstance(given, (tuple, list)) else [given]
+        if extents.count(-1) == 1:
+            others = count_of(tuple(extent for extent in extents if extent != -1))
+            if others and self.size % others == 0:
+                extents[extents.index(-1)] = self.size // others
+        read = read_shape(extents)
+        if count_of(read) != self.size:
+            raise ValueError(f"{self.size} elements of shape {self._shape} do not make the shape {read}")
+        return self._view(0, read, self._element)
+
+    def view(self, dtype: object) -> DeviceBuffer:
+        """The same bytes as elements of another type, along the last axis. Raises ValueError when they do not divide."""
+        element = element_of(dtype)
+        leading, last = (self._shape[:-1], self._shape[-1]) if self._shape else ((), 1)
+        row = last * self._element.nbytes
+        if row % element.nbytes:
+            raise ValueError(f"{row} bytes along the last axis are no whole number of {element.name}")
+        shape = (*leading, row // element.nbytes) if self._shape or row != element.nbytes else ()
+        return self._view(0, shape, element)
+
+    def _view(self, offset: int, shape: tuple[int, ...], element: Element) -> DeviceBuffer:
+        return DeviceBuffer(self._gpu, self._allocation, self._offset + offset, shape, element)
+
+    # ------------------------------------------------ copies
+
+    def copy_from(self, source: Any) -> DeviceBuffer:
+        """Copy a host array, a buffer or a device array of the same size into it; done on return. Returns itself.
+
+        Raises InvalidPointer when the bytes are not as many, ElementTypeError when both have types and they differ.
+        """
+        if isinstance(source, DeviceBuffer):
+            self._check_same(source.nbytes, source.element, source.shape)
+            if source._gpu is self._gpu:
+                self._gpu.copy_d2d(source, self)
+            else:
+                self._gpu.copy_h2d(source.tobytes(), self)
+            return self
+        array = read_foreign(source)
+        if array is None:
+            array = read_foreign(_as_numpy(source, self._element))
+            assert array is not None
+        self._check_same(array.nbytes, array.element, array.shape)
+        if array.is_on_host:
+            self._gpu.copy_h2d(array.owner if not isinstance(array.owner, tuple) else array.owner[0], self)
+        else:
+            self._gpu.copy_d2d(source, self)
+        return self
+
+    def copy_to(self, target: Any) -> None:
+        """Copy it into a host array or a buffer of the same size; done on return. Raises as `copy_from` does."""
+        if isinstance(target, DeviceBuffer):
+            target.copy_from(self)
+            return
+        array = read_foreign(target)
+        if array is None:
+            raise ArgumentKindError(
+                f"copy_to: {type(target).__name__} is no array",
+                kernel="",
+                expected="an array",
+                given=type(target).__name__,
+            )
+        self._check_same(array.nbytes, array.element, array.shape)
+        if array.is_on_host:
+            self._gpu.copy_d2h(self, target)
+        else:
+            self._gpu.copy_d2d(self, target)
+
+    def _check_same(self, nbytes: int, element: ScalarType | None, shape: tuple[int, ...]) -> None:
+        own = self._element.scalar
+        if own is not None and element is not None and own != element:
+            raise ElementTypeError(
+                f"a buffer of {own.name} and an array of {element.name}: convert the array first (array.astype), or "
+                "take the buffer as bytes: buffer.view('u8')",
+                kernel="",
+                expected=own.name,
+                given=element.name,
+            )
+        if nbytes != self.nbytes:
+            raise InvalidPointer(
+                f"the buffer has {self.nbytes} bytes, shape {self._shape}; the array has {nbytes}, shape {shape}",
+                address=self.address,
+                nbytes=nbytes,
+            )
+
+    def numpy(self) -> Any:
+        """A NumPy array with a copy of its contents; waits for queued work on it. Needs NumPy."""
+        array, view = self.host_array()
+        self._gpu.copy_d2h(self, view)
+        return array
+
+    def host_array(self) -> tuple[Any, memoryview]:
+        """A new NumPy array of its type and shape, contents undefined, and its bytes."""
+        import numpy
+
+        array = numpy.empty(self._shape, self._element.dtype)
+        flat = array.reshape(-1).view(numpy.uint8) if array.nbytes else numpy.empty(0, numpy.uint8)
+        return array, memoryview(flat)
+
+    def tobytes(self) -> bytes:
+        """A copy of its bytes; waits for queued work on it."""
+        data = bytearray(self.nbytes)
+        self._gpu.copy_d2h(self, data)
+        return bytes(data)
+
+    def fill(self, value: int = 0, *, width: int = 1) -> None:
+        """Fill it with a byte, or with elements of 2 or 4 bytes; done on return. See `gpu.memset`."""
+        self._gpu.memset(self, value, width=width)
+
+    # ------------------------------------------------ exchange with array libraries
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> Any:
+        if copy is False:
+            raise ValueError("device memory cannot become a NumPy array without a copy; use .numpy()")
+        array = self.numpy()
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        self._check_exportable()
+        return CPU, 0
+
+    def __dlpack__(
+        self,
+        *,
+        stream: object = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A DLPack capsule on the same memory, without a copy; waits for queued work on it first.
+
+        Raises NotSupported where the memory is no host memory, BufferError for another device.
+        """
+        self._check_exportable()
+        if dl_device is not None and tuple(dl_device) != (CPU, 0):
+            raise BufferError(f"this memory lies on the host, DLPack device {(CPU, 0)}, not on {dl_device}")
+        import numpy
+
+        self._gpu.wait_for_uses(self)
+        array = numpy.asarray(_HostWindow(self))
+        if copy:
+            array = array.copy()
+        try:
+            return array.__dlpack__(max_version=max_version)
+        except TypeError:
+            # NumPy before 2.1 does not know the argument; it exports the old form, which everybody reads.
+            return array.__dlpack__()
+
+    def _check_exportable(self) -> None:
+        if not self._gpu.capabilities.host_arrays_are_device_arrays:
+            name = self._gpu.capabilities.backend
+            raise NotSupported(
+                f"{name}: this memory is on {self._gpu.capabilities.device} and cannot be exported through DLPack; "
+                "copy it: buffer.numpy()",
+                backend=name,
+                feature="DLPack export",
+            )
+
+    # ------------------------------------------------ the end
+
+    def free(self) -> None:
+        """Give the memory back now, for views and pointers too. Raises AllocationInUse, InvalidPointer (freed already)."""
+        self._gpu.free(self)
+
+    def __enter__(self) -> DeviceBuffer:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if self.is_live:
+            self._gpu.free_async(self)
+
+    # ------------------------------------------------ for the engine
+
+    def pointer_value(self, ledger: Ledger, what: str) -> PointerValue:
+        """Itself as a checked address. Raises InvalidPointer once it was freed, ForeignHandle for another backend."""
+        block = self._allocation.block
+        if block.ledger is not ledger:
+            raise foreign_memory(block.ledger, ledger, what)
+        if block.gone:
+            raise dead_pointer(self.address, block, what)
+        return PointerValue(self.address, self._allocation, self.nbytes, self._element.scalar)
+
+
+class _HostWindow:
+    """Host memory of a buffer for NumPy to look at; it holds the buffer."""
+
+    def __init__(self, buffer: DeviceBuffer) -> None:
+        self._buffer = buffer
+        dtype = buffer.dtype
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": buffer.shape,
+            "typestr": dtype.str,
+            "descr": dtype.descr,
+            "data": (buffer.address, False),
+        }
+
+
+def _as_numpy(values: object, element: Element | None) -> Any:
+    """Numbers and sequences of them as an array, exactly. Raises TypeError for what is none."""
+    import numpy
+
+    array = numpy.asarray(values)
+    if array.dtype.hasobject:
+        raise TypeError(f"{type(values).__name__} does not hold numbers of one type")
+    if element is None or element.dtype == array.dtype:
+        return array
+    converted = array.astype(element.dtype)
+    if not numpy.array_equal(converted.astype(array.dtype), array):
+        raise ElementTypeError(
+            f"the values do not fit {element.name} exactly; convert them: numpy.asarray(values, {element.name!r})",
+            kernel="",
+            expected=element.name,
+            given=str(array.dtype),
+        )
+    return converted
+
+
+def make_buffer(gpu: GpuBackend, nbytes: int, label: str, site: str) -> DeviceBuffer:
+    """Untyped memory; what `gpu.buffer` returns."""
+    allocation = gpu._allocate(nbytes, label=label, owned=True, site=site)
+    return DeviceBuffer(gpu, allocation, 0, (allocation.nbytes,), BYTES)
+
+
+def make_empty(gpu: GpuBackend, shape: object, dtype: object, label: str, site: str) -> DeviceBuffer:
+    """Typed memory, contents undefined; what `gpu.empty` returns."""
+    extents, element = read_shape(shape), element_of(dtype)
+    allocation = gpu._allocate(count_of(extents) * element.nbytes, label=label, owned=True, site=site)
+    return DeviceBuffer(gpu, allocation, 0, extents, element)
+
+
+def make_array(gpu: GpuBackend, source: Any, dtype: object, label: str, site: str) -> DeviceBuffer:
+    """A copy of an array on the device; what `gpu.array` returns."""
+    if isinstance(source, DeviceBuffer):
+        buffer = _like(gpu, source.shape, source._element, label, site)
+        return buffer.copy_from(source)
+    if dtype is not None:
+        element = element_of(dtype)
+        import numpy
+
+        source = numpy.asarray(source, dtype=element.dtype)
+    array = read_foreign(source)
+    if array is None:
+        source = _as_numpy(source, None)
+        array = read_foreign(source)
+        assert array is not None
+    if not array.is_contiguous and array.is_on_host:
+        import numpy
+
+        # The device array is new and in C order anyway; the values are the same.
+        source = numpy.ascontiguousarray(source)
+        array = read_foreign(source)
+        assert array is not None
+    buffer = _like(gpu, array.shape, _element_of_array(source, array), label, site)
+    return buffer.copy_from(source)
+
+
+def _like(gpu: GpuBackend, shape: tuple[int, ...], element: Element, label: str, site: str) -> DeviceBuffer:
+    allocation = gpu._allocate(count_of(shape) * element.nbytes, label=label, owned=True, site=site)
+    return DeviceBuffer(gpu, allocation, 0, shape, element)
+
+
+def _element_of_array(source: object, array: ForeignArray) -> Element:
+    if array.element is not None:
+        return Element(array.element.nbytes, array.element)
+    dtype = getattr(source, "dtype", None)
+    if dtype is not None:
+        return element_of(dtype)
+    return Element(array.item_nbytes)
+
+
+# ---------------------------------------------------------------- host arrays lent to one launch
+
+
+class HostArgument:
+    """A host array lent to one synchronous launch. Use In, Out or InOut."""
+
+    __slots__ = ("array",)
+
+    reads: bool = True
+    writes: bool = True
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def lend(self, gpu: GpuBackend) -> HostLoan:
+        """The loan to one launch. Raises ArgumentKindError for what is no host array, ArgumentError for gaps."""
+        name = type(self).__name__
+        array = None if isinstance(self.array, DeviceBuffer) else read_foreign(self.array)
+        if array is None or not array.is_on_host:
+            given = type(self.array).__name__
+            raise ArgumentKindError(
+                f"{name}(…) lends a host array; {given} is none. A device array is given as it is",
+                kernel="",
+                expected="a host array",
+                given=given,
+            )
+        if not array.is_contiguous:
+            raise ArgumentError(
+                f"{name}(…): an array of shape {array.shape} has strides of {array.strides} bytes; make it contiguous",
+                kernel="",
+                expected="contiguous",
+                given=array.strides,
+            )
+        if self.writes and not array.is_writable:
+            raise ArgumentError(
+                f"{name}(…): this array is read-only; lend it with In(…), or lend a copy", kernel="", given="read-only"
+            )
+        return HostLoan(gpu, self, array)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({type(self.array).__name__} {getattr(self.array, 'shape', '')})"
+
+
+class In(HostArgument):
+    """A host array that the kernel only reads."""
+
+    __slots__ = ()
+    writes = False
+
+
+class Out(HostArgument):
+    """A host array that the kernel writes. What it held does not reach the kernel; what the kernel leaves is undefined."""
+
+    __slots__ = ()
+    reads = False
+
+
+class InOut(HostArgument):
+    """A host array that the kernel reads and writes."""
+
+    __slots__ = ()
+
+
+class HostLoan:
+    """One host array on loan: `begin` makes it reachable, `finish` queues its way back, `release` ends the loan.
+
+    Where the device uses host memory in place nothing is copied; a kernel that writes into an In array is a fault there.
+    """
+
+    __slots__ = ("_argument", "_array", "_buffer", "_gpu")
+
+    def __init__(self, gpu: GpuBackend, argument: HostArgument, array: ForeignArray) -> None:
+        self._gpu, self._argument, self._array = gpu, argument, array
+        self._buffer: DeviceBuffer | None = None
+
+    @property
+    def element(self) -> ScalarType | None:
+        return self._array.element
+
+    def begin(self, stream: Stream) -> PointerValue:
+        """Its address on the device, in the order of the stream."""
+        array = self._array
+        if array.nbytes == 0:
+            return PointerValue(0, None, 0, array.element, self._argument.writes, keepalive=array.owner)
+        if self._gpu.capabilities.host_arrays_are_device_arrays:
+            lent = LentHostMemory(array.address, array.nbytes, self._argument.writes, array.owner)
+            return PointerValue(
+                array.address,
+                None,
+                array.nbytes,
+                array.element,
+                self._argument.writes,
+                lent=lent,
+                keepalive=array.owner,
+            )
+        self._buffer = make_buffer(self._gpu, array.nbytes, repr(self._argument), "a host array lent to a launch")
+        if self._argument.reads:
+            self._gpu.copy_h2d_async_retained(self._argument.array, self._buffer, stream)
+        return PointerValue(self._buffer.address, self._buffer.allocation, array.nbytes, array.element)
+
+    def finish(self, stream: Stream) -> None:
+        """Queue the copy back for what the kernel writes; wait for the stream afterwards."""
+        if self._buffer is not None and self._argument.writes:
+            self._gpu.copy_d2h_async(self._buffer, self._argument.array, stream)
+
+    def release(self) -> None:
+        """Let go of the device's copy."""
+        self._buffer = None
+
+    def __repr__(self) -> str:
+        return repr(self._argument)

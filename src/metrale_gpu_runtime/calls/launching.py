@@ -1,0 +1,215 @@
+"""Issuing a checked launch: the one place where a kernel reaches the driver, for every kind of launch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from ..driver import ArgumentLayout, LaunchTarget
+from ..errors import CaptureError, DriverError, DriverFault
+from ..lane import Lane
+from ..memory.allocation import Allocation
+from ..memory.pointers import PointerValue, dead_pointer
+from ..trace.launches import LaunchRecord
+from ..trace.operations import QueuedLaunch
+from .queueing import QueueingCalls
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..backend import GpuBackend
+    from ..geometry import Extent
+    from ..kernel import Kernel
+    from ..stream import Stream
+
+
+class RecordedRecord:
+    """A launch record that was issued on a captured stream."""
+
+    __slots__ = ("_record",)
+
+    def __init__(self, record: LaunchRecord) -> None:
+        self._record = record
+
+    @property
+    def allocations(self) -> tuple[Allocation, ...]:
+        return self._record.allocations
+
+    def run(self, stream: Stream) -> None:
+        stream.gpu.issue(self._record, stream)
+
+    def describe(self) -> str:
+        record = self._record
+        return f"launch of {record.kernel_name} grid {record.geometry.grid.as_tuple()}, recorded at {record.site}"
+
+
+class LaunchCalls(QueueingCalls):
+    """The part of GpuBackend that launches."""
+
+    def issue(self, record: LaunchRecord, stream: Stream) -> None:
+        """Hand one checked launch to the driver, or record it where the stream or this thread is recording.
+
+        A zero in the grid is counted and does nothing. Raises KernelFault (under debug sync for this launch, or for an
+        older fault, then with `earlier`), DriverError with the launch's facts when the driver refuses it; nothing is
+        queued then. Raises InvalidPointer when memory it names was freed since it was checked.
+        """
+        if self._trouble is not None:
+            raise self._trouble()
+        lane = stream._lane
+        if lane.gone:
+            stream._check_open()
+        recorder = self._recorder_of(lane)
+        if recorder is not None:
+            if record.lent and self._is_asynchronous:
+                raise CaptureError(
+                    f"{record.kernel_name}: host memory is lent to one launch and cannot be part of a recording; "
+                    "copy it to the device with gpu.array(…) first"
+                )
+            recorder.append(RecordedRecord(record))
+            return
+        if self._in_flight.has_work:
+            self._settle()
+        if record.geometry.is_empty:
+            self._issue_empty(record, lane)
+        elif self._debug_sync_count:
+            self._issue_synchronously(record, lane)
+        else:
+            self._submit(record, lane)
+
+    def _submit(self, record: LaunchRecord, lane: Lane) -> QueuedLaunch:
+        lent = record.lent
+        with lane.lock:
+            launch = QueuedLaunch(
+                lane.handle,
+                lane.issued + 1,
+                next(self._ordinals),
+                record.kernel_name,
+                record.module_name,
+                record.geometry,
+                record.arguments,
+                record.site,
+            )
+            for allocation in record.allocations:
+                block = allocation.block
+                if block.gone:
+                    launch.sequence -= 1
+                    raise dead_pointer(block.base, block, f"{record.kernel_name}: argument")
+                block.uses[lane.handle] = block.last_use = launch
+            lane.ring.append(launch)
+            try:
+                if lent:
+                    self._lend(lent)
+                try:
+                    record.target.submit(record.image, record.geometry, lane.handle, launch.ordinal)
+                finally:
+                    if lent and not self._is_asynchronous:
+                        self._take_back(lent)
+            except BaseException as error:
+                # Not queued (or, on a device that runs launches at once, over): what it names is in use only as long
+                # as what was queued before it.
+                launch.sequence = lane.issued
+                if lent and self._is_asynchronous:
+                    self._take_back(lent)
+                self._refused(record, lane, launch, error)
+                raise
+            lane.issued = launch.sequence
+        if lent and self._is_asynchronous:
+            try:
+                self._wait_for(lane)
+            finally:
+                self._take_back(lent)
+        for trace in self._traces:
+            trace.launch(record, lane, launch, "queued")
+        return launch
+
+    def _refused(self, record: LaunchRecord, lane: Lane, launch: QueuedLaunch, error: BaseException) -> None:
+        """Turn what the driver raised for a launch into the user's error; returns for what is no driver's error."""
+        if isinstance(error, DriverFault):
+            is_own = error.launch == launch.ordinal
+            for trace in self._traces:
+                trace.launch(record, lane, launch, "failed" if is_own else "rejected")
+            if not is_own:
+                self._forget(launch, record, lane)
+            self._raise_fault(error, lane, own=launch if is_own else None, earlier=not is_own)
+        summary = str(launch)
+        self._forget(launch, record, lane)
+        for trace in self._traces:
+            trace.launch(record, lane, launch, "rejected")
+        if isinstance(error, DriverError):
+            raise DriverError(
+                f"{error}\nrefused: {summary}", call=error.call, code=error.code, code_name=error.code_name
+            ) from error
+        if isinstance(error, Exception):
+            error.add_note(f"in {summary}")
+
+    def _forget(self, launch: QueuedLaunch, record: LaunchRecord, lane: Lane) -> None:
+        """A launch that was not queued is nobody's suspect and nobody's last use."""
+        launch.rejected = True
+        if lane.ring and lane.ring[-1] is launch:
+            lane.ring.pop()
+        for allocation in record.allocations:
+            if allocation.block.last_use is launch:
+                allocation.block.last_use = None
+
+    def _issue_empty(self, record: LaunchRecord, lane: Lane) -> None:
+        with lane.lock:
+            launch = QueuedLaunch(
+                lane.handle,
+                lane.issued + 1,
+                next(self._ordinals),
+                record.kernel_name,
+                record.module_name,
+                record.geometry,
+                record.arguments,
+                record.site,
+            )
+            lane.issued += 1
+        for trace in self._traces:
+            trace.launch(record, lane, launch, "empty")
+
+    def _issue_synchronously(self, record: LaunchRecord, lane: Lane) -> None:
+        """Debug sync: what is wrong before the launch is not charged to it, what is wrong after it is."""
+        self._debug_wait(lane, None)
+        launch = self._submit(record, lane)
+        self._debug_wait(lane, launch)
+
+    def _debug_wait(self, lane: Lane, launch: QueuedLaunch | None) -> None:
+        sequence = lane.issued
+        try:
+            self._driver.synchronize(lane.handle)
+        except DriverFault as fault:
+            if not fault.context_lost:
+                error = self._faults.kernel_fault(fault, lane, own=launch, earlier=launch is None)
+                lane.reached(sequence)
+                raise error from fault
+            self._raise_fault(fault, lane, own=launch, earlier=launch is None)
+        lane.reached(sequence)
+
+    # ------------------------------------------------ for the launch code
+
+    def resolve_pointer(self, value: object, what: str = "pointer") -> PointerValue:
+        """The address that `value` stands for, checked; `what` begins every message.
+
+        Takes DevicePtr, DeviceBuffer, None (null), foreign device arrays, and host arrays where the device uses host
+        memory in place. Raises InvalidPointer, ForeignHandle, ArgumentKindError, ArgumentError.
+        """
+        if self._trouble is not None:
+            raise self._trouble()
+        return self._pointers.read(value, what)
+
+    def prepare_target(self, kernel: Kernel, layout: ArgumentLayout) -> LaunchTarget:
+        """Have the driver make a kernel ready for launches with one argument layout."""
+        return self._ask(None, self._driver.prepare_launch, kernel.handle, layout)
+
+    def launch_typed(
+        self,
+        kernel: Kernel,
+        grid: Extent,
+        block: Extent,
+        shared_mem: int,
+        stream: Stream | int | None,
+        args: Sequence[object],
+    ) -> None:
+        """Launch with a list of KernelArg, as the seed does: checked as any other launch, under debug sync too."""
+        from ..launch import launch_typed
+
+        launch_typed(cast("GpuBackend", self), kernel, grid, block, shared_mem, stream, args)

@@ -1,0 +1,349 @@
+"""Allocating and freeing: alloc, alloc_managed, alloc_async, pinned host memory, free, the device's figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..driver import MemoryKind
+from ..errors import (
+    AllocationInUse,
+    CaptureError,
+    GpuError,
+    InvalidPointer,
+    NotSupported,
+    OutOfDeviceMemory,
+)
+from ..handles import DevicePtr
+from ..memory.allocation import Allocation, Block
+from ..memory.pinned import PinnedMemory
+from ..memory.redzones import RedzoneSize
+from ..trace.operations import QueuedOperation
+from ..trace.site import call_site
+from .handles import HandleCalls
+
+if TYPE_CHECKING:
+    from ..stream import Stream
+
+
+class MemoryCalls(HandleCalls):
+    """The part of GpuBackend that allocates."""
+
+    _redzone: RedzoneSize
+
+    def alloc(self, nbytes: int, *, label: str = "") -> DevicePtr:
+        """Reserve `nbytes` of device memory, aligned to 256; only `free` gives it back.
+
+        Contents are undefined. 0 bytes are the null pointer. Raises OutOfDeviceMemory, and ValueError or TypeError for
+        what is no size.
+        """
+        return _pointer(self._allocate(nbytes, label=label, owned=False))
+
+    def alloc_managed(self, nbytes: int, *, label: str = "") -> DevicePtr:
+        """As `alloc`, in memory that host and device share. Raises NotSupported where there is none."""
+        if not self._capabilities.managed_memory:
+            raise self._not_supported("managed memory", "use alloc and copies")
+        return _pointer(self._allocate(nbytes, label=label, owned=False, kind=MemoryKind.MANAGED))
+
+    def alloc_async(self, nbytes: int, stream: Stream | int | None = None, *, label: str = "") -> DevicePtr:
+        """As `alloc`, for use on `stream`; give it back in that stream's order with `free_async`."""
+        self.resolve_stream(stream)
+        return _pointer(self._allocate(nbytes, label=label, owned=False))
+
+    def free(self, pointer: object) -> None:
+        """Give back what `alloc` returned, or a buffer before its last reference drops. Null is nothing.
+
+        Raises InvalidPointer for an address that is not the first of a live allocation (freed already, inside one,
+        unknown), AllocationInUse when queued work still uses it (known from what this program has waited for),
+        CaptureError when a capture under way names it. After the context is lost it only tidies up.
+        """
+        block = self._block_to_free(pointer, "free")
+        if block is None:
+            return
+        if not self.is_lost:
+            self._settle()
+            pending = self._in_flight.pending_uses(block)
+            if pending:
+                raise AllocationInUse(
+                    f"free: {block} is still used by {pending[-1]}; synchronize that stream first, or give the memory "
+                    "back in stream order with free_async"
+                )
+        self._free_block(block, f"freed at {call_site(2)}")
+
+    def free_async(self, pointer: object, stream: Stream | int | None = None) -> None:
+        """Give memory back when `stream` and every other stream that uses it have passed what is queued now.
+
+        Its pointers are dead at once. Raises as `free` does, but for memory in use.
+        """
+        lane = self.resolve_stream(stream)._lane
+        block = self._block_to_free(pointer, "free_async")
+        if block is None:
+            return
+        with lane.lock:
+            if not lane.is_idle:
+                block.uses[lane.handle] = QueuedOperation(lane.handle, lane.issued, lambda: "free_async")
+        self._ledger.retire(block, f"given to free_async at {call_site(2)}")
+        self._in_flight.defer(block)
+        self._settle()
+
+    # ------------------------------------------------ pinned host memory
+
+    def alloc_host_pinned(self, nbytes: int, *, label: str = "") -> PinnedMemory:
+        """Page-locked host memory, zeroed: `.view` are its bytes, `np.asarray(pinned)` an array of u8.
+
+        Raises NotSupported where there is none, OutOfDeviceMemory.
+        """
+        if not self._capabilities.pinned_memory:
+            raise self._not_supported("pinned host memory", "use ordinary host memory")
+        allocation = self._allocate(nbytes, label=label, owned=False, kind=MemoryKind.PINNED)
+        pinned = PinnedMemory(allocation)
+        pinned.view[:] = bytes(pinned.nbytes)
+        return pinned
+
+    def free_host_pinned(self, pinned: PinnedMemory) -> None:
+        """Give it back. Raises as `free` does; views of it must not be used afterwards."""
+        if not isinstance(pinned, PinnedMemory):
+            raise InvalidPointer(
+                f"free_host_pinned takes what alloc_host_pinned returned, not {type(pinned).__name__}", address=0
+            )
+        if pinned.allocation.block.base == 0:
+            self._check_freeable(pinned.allocation.block, 0, "free_host_pinned")
+            self._free_block(pinned.allocation.block, f"freed at {call_site(2)}")
+            return
+        self.free(DevicePtr(pinned.address, pinned.allocation))
+
+    def host_ptr_to_device(self, pinned: PinnedMemory) -> DevicePtr:
+        """The address by which kernels reach pinned memory. Raises NotSupported where they cannot."""
+        self._check_usable()
+        block = pinned.allocation.block
+        self._check_freeable(block, block.base, "host_ptr_to_device")
+        if pinned.nbytes == 0:
+            return DevicePtr(0)
+        if pinned.device_allocation is None:
+            address = self._ask(None, self._driver.map_host, pinned.address, pinned.nbytes)
+            pinned.device_allocation = pinned.allocation
+            if address != pinned.address:
+                pinned.device_allocation = self._ledger.enter(
+                    base=address,
+                    nbytes=pinned.nbytes,
+                    driver_base=0,
+                    driver_nbytes=0,
+                    kind=MemoryKind.PINNED,
+                    label=f"{block.label or 'pinned memory'} on the device",
+                    site=block.site,
+                    index=block.index,
+                    owned=False,
+                    is_counted=False,
+                )
+                # One memory, two addresses: what uses it by either is in the same book.
+                pinned.device_allocation.block.uses = block.uses
+                block.twin = pinned.device_allocation.block
+        return DevicePtr(pinned.device_allocation.base, pinned.device_allocation)
+
+    # ------------------------------------------------ figures
+
+    def total_memory(self) -> int:
+        """Bytes of memory the device has."""
+        return self._ask(None, self._driver.memory_figures)[1]
+
+    def free_memory(self) -> int:
+        """Bytes that can still be allocated."""
+        self._settle()
+        return self._ask(None, self._driver.memory_figures)[0]
+
+    def device_free_memory(self) -> int:
+        """Bytes the driver itself reports as free."""
+        return self._ask(None, self._driver.memory_figures)[0]
+
+    # ------------------------------------------------ inside
+
+    def _allocate(
+        self, nbytes: int, *, label: str, owned: bool, kind: MemoryKind = MemoryKind.DEVICE, site: str | None = None
+    ) -> Allocation:
+        self._check_usable()
+        nbytes = read_nbytes(nbytes, "alloc")
+        site = site if site is not None else call_site(2)
+        self._settle()
+        index = self._ledger.next_index()
+        if nbytes == 0:
+            return self._ledger.enter(
+                base=0,
+                nbytes=0,
+                driver_base=0,
+                driver_nbytes=0,
+                kind=kind,
+                label=label,
+                site=site,
+                index=index,
+                owned=owned,
+                is_counted=owned,
+            )
+        limit = self._capabilities.max_allocation_nbytes
+        if limit is not None and nbytes > limit:
+            raise OutOfDeviceMemory(
+                f"{nbytes} bytes were asked for; {self._capabilities.device} allows {limit} in one allocation",
+                nbytes=nbytes,
+            )
+        zone = self._redzone
+        is_guarded = zone.nbytes > 0 and kind is not MemoryKind.PINNED
+        front, back = (zone.front, zone.back(nbytes)) if is_guarded else (0, 0)
+        driver_nbytes = front + nbytes + back
+        driver_base = self._reserve(driver_nbytes, kind)
+        if is_guarded:
+            try:
+                self._fill_bands(driver_base, front, nbytes, back, zone.fill)
+            except GpuError:
+                self._driver_free(driver_base, kind)
+                raise
+        allocation = self._ledger.enter(
+            base=driver_base + front,
+            nbytes=nbytes,
+            driver_base=driver_base,
+            driver_nbytes=driver_nbytes,
+            kind=kind,
+            label=label,
+            site=site,
+            index=index,
+            owned=owned,
+        )
+        if is_guarded:
+            allocation.block.fill = zone.fill
+        return allocation
+
+    def _reserve(self, nbytes: int, kind: MemoryKind) -> int:
+        """The driver's allocation; when memory is short, what waits to be given back is waited for first."""
+        if self._in_flight.is_pressing:
+            for lane in self._in_flight.lanes_waited_for():
+                self._has_passed(lane)
+            self._settle()
+        try:
+            return self._ask(None, self._driver.alloc, nbytes, kind)
+        except OutOfDeviceMemory as error:
+            if not self._make_room():
+                raise self._out_of_memory(nbytes, error) from error
+        try:
+            return self._ask(None, self._driver.alloc, nbytes, kind)
+        except OutOfDeviceMemory as error:
+            raise self._out_of_memory(nbytes, error) from error
+
+    def _make_room(self) -> bool:
+        """Wait for what holds dropped memory back, and give up spare scratch. True when something was given back."""
+        spare = self._scratch.drop_spare()
+        for lane in self._in_flight.lanes_waited_for():
+            self._wait_for(lane)
+        return self._in_flight.settle() > 0 or spare
+
+    def _out_of_memory(self, nbytes: int, error: OutOfDeviceMemory) -> OutOfDeviceMemory:
+        free, total = error.free, error.total
+        figures = f"; {free} of {total} bytes are free" if free is not None and total is not None else ""
+        return OutOfDeviceMemory(
+            f"{self._capabilities.device}: {nbytes} bytes were asked for{figures}. This backend holds "
+            f"{self._ledger.nbytes} bytes in {self._ledger.count} allocations; gpu.alloc_report() lists them",
+            nbytes=nbytes,
+            free=free,
+            total=total,
+        )
+
+    def _fill_bands(self, driver_base: int, front: int, nbytes: int, back: int, fill: int) -> None:
+        lane = self._default_lane
+        with lane.lock:
+            for address, count in ((driver_base, front), (driver_base + front + nbytes, back)):
+                if count:
+                    self._ask(lane, self._driver.memset, address, fill, 1, count, lane.handle)
+            lane.issued += 1
+        # Waited for: a kernel on another stream may write here before a queued fill would.
+        self._wait_for(lane)
+
+    def _block_to_free(self, pointer: object, call: str) -> Block | None:
+        """The block whose first address this is; None for null."""
+        if self._is_closed:
+            self._check_usable()
+        if isinstance(pointer, DevicePtr):
+            allocation = pointer.allocation
+            if isinstance(allocation, Allocation):
+                if allocation.block.ledger is not self._ledger:
+                    raise self._pointers.foreign(allocation.block.ledger, call)
+                if pointer.is_null and not allocation.block.owned:
+                    return None
+                self._check_freeable(allocation.block, pointer.address, call)
+                return allocation.block
+            if pointer.is_null:
+                return None
+            found = self._ledger.find(pointer.address)
+            if found is None:
+                raise self._unknown(pointer.address, call)
+            self._check_freeable(found, pointer.address, call)
+            return found
+        if pointer is None:
+            return None
+        owner = getattr(pointer, "allocation", None)
+        if isinstance(owner, Allocation):
+            if owner.block.ledger is not self._ledger:
+                raise self._pointers.foreign(owner.block.ledger, call)
+            self._check_freeable(owner.block, getattr(pointer, "address", -1), call)
+            return owner.block
+        raise InvalidPointer(
+            f"{call} takes a DevicePtr or a DeviceBuffer, not {type(pointer).__name__}; "
+            "wrap an address: DevicePtr(address)",
+            address=0,
+        )
+
+    def _check_freeable(self, block: Block, address: int, call: str) -> None:
+        if block.gone:
+            raise InvalidPointer(f"{call}: {block} is gone already: {block.gone}", address=address, nbytes=block.nbytes)
+        if block.driver_base == 0 and block.nbytes:
+            raise InvalidPointer(
+                f"{call}: {block} belongs to somebody else and goes with its owner",
+                address=address,
+                nbytes=block.nbytes,
+            )
+        if address != block.base:
+            raise InvalidPointer(
+                f"{call}: {address:#x} lies {address - block.base} bytes into {block}; free its first address, "
+                f"{block.base:#x}",
+                address=address,
+                nbytes=block.nbytes,
+            )
+        if self._in_flight.is_waiting(block):
+            raise InvalidPointer(f"{call}: {block} is being given back already", address=address, nbytes=block.nbytes)
+        for capture in list(self._captures):
+            if any(allocation.block is block for allocation in capture.allocations):
+                raise CaptureError(
+                    f"{call}: {block} is named by the capture under way on stream {capture.origin.handle}; "
+                    "end the capture first (gpu.end_capture), and keep the memory as long as its graph"
+                )
+
+    def _free_block(self, block: Block, how: str) -> None:
+        twin = block.twin
+        if twin is not None:
+            self._ledger.remove(twin, how)
+        self._ledger.remove(block, how)
+        if block.driver_base and not self._is_closed:
+            self._driver_free(block.driver_base, block.kind)
+
+    def _unknown(self, address: int, call: str) -> InvalidPointer:
+        place = self._ledger.describe(address)
+        return InvalidPointer(
+            f"{call}: {address:#x} is not the address of a live allocation{f' ({place})' if place else ''}",
+            address=address,
+        )
+
+    def _not_supported(self, feature: str, advice: str) -> NotSupported:
+        name = self._capabilities.backend
+        return NotSupported(f"{name}: {feature} is not supported; {advice}", backend=name, feature=feature)
+
+
+def _pointer(allocation: Allocation) -> DevicePtr:
+    return DevicePtr(allocation.base, allocation if allocation.nbytes else None)
+
+
+def read_nbytes(nbytes: object, call: str) -> int:
+    """A size in bytes. Raises TypeError unless it is a whole number, ValueError when it is negative."""
+    index = getattr(type(nbytes), "__index__", None)
+    if isinstance(nbytes, bool) or index is None:
+        raise TypeError(f"{call}: nbytes is {nbytes!r} ({type(nbytes).__name__}); it is a whole number of bytes")
+    number = int(index(nbytes))
+    if number < 0:
+        raise ValueError(f"{call}: nbytes is {number}; it cannot be negative")
+    if number >= 1 << 63:
+        raise OutOfDeviceMemory(f"{call}: {number} bytes are more than any device can address", nbytes=number)
+    return number

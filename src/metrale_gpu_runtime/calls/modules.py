@@ -1,0 +1,166 @@
+"""Modules and kernels: loading, looking up, unloading when queued work allows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, cast
+
+from ..buffers import DeviceBuffer
+from ..driver import MemoryKind
+from ..elements import BYTES
+from ..kernel import Kernel, Module
+from ..memory.allocation import Allocation
+from ..modules.loading import LoadedModule
+from ..modules.registry import ModuleRegistry
+from ..modules.sources import PathGiven, find_code
+from ..trace.site import call_site
+from .streams import StreamCalls
+
+if TYPE_CHECKING:
+    from ..backend import GpuBackend
+    from ..raw_kernel import RawKernel
+
+
+class ModuleCalls(StreamCalls):
+    """The part of GpuBackend that holds code."""
+
+    _modules: dict[str, Module]
+    _symbols: dict[tuple[int, str], Allocation]
+    _registry: ModuleRegistry
+
+    @property
+    def registry(self) -> ModuleRegistry:
+        """What is loaded and who asked for what."""
+        self._check_usable()
+        return self._registry
+
+    def load_module(
+        self,
+        name: str,
+        path: PathGiven | Mapping[str, PathGiven] | None = None,
+        *,
+        source: str | Mapping[str, str] | None = None,
+        binary: bytes | bytearray | memoryview | None = None,
+        options: Sequence[str] = (),
+        names: Sequence[str] = (),
+        signatures: Mapping[str, str] | None = None,
+        replace: bool = False,
+    ) -> Module:
+        """Load code under a name, from exactly one of `path`, `source` and `binary`.
+
+        A path without suffix, or a mapping from suffix to path or text, gives alternatives of which this backend takes
+        its best. `options` are the compiler's; `names` are C++ template instances to be made kernels; `signatures`
+        declares kernels by name: {"add": "const float* x, int n"}. A name in use is refused unless `replace`. Raises
+        ModuleLoadError or one of its kinds (CompileError, PtxSyntaxError); nothing is loaded then.
+        """
+        self._check_usable()
+        self._refuse_while_recording("load_module")
+        self._settle()
+        code = find_code(str(name), path, source=source, binary=binary, capabilities=self._capabilities)
+        earlier = self._modules.get(name)
+        self._ask(
+            None,
+            self._registry.load,
+            name,
+            code,
+            options=options,
+            names=names,
+            signatures=signatures,
+            replace=replace,
+        )
+        if earlier is not None:
+            earlier.mark_unloaded()
+        module = self._modules[name] = Module(cast("GpuBackend", self), name)
+        return module
+
+    def unload_module(self, name: str | Module) -> None:
+        """Unload a module, after the queued work of every stream is done. Its kernels refuse to be launched then.
+
+        Raises KernelNotFound when there is none of the name, KernelFault when queued work failed.
+        """
+        self._check_usable()
+        self._refuse_while_recording("unload_module")
+        key = name.name if isinstance(name, Module) else name
+        self._registry.module(key)
+        module = self._modules.pop(key, None)
+        if module is not None:
+            module.mark_unloaded()
+        self._ask(None, self._registry.unload, key)
+
+    def has_module(self, name: str) -> bool:
+        """True when a module of this name is loaded."""
+        self._check_usable()
+        return self._registry.has_module(name)
+
+    def module(self, name: str) -> Module:
+        """The loaded module of this name. Raises KernelNotFound with what is loaded."""
+        self._check_usable()
+        self._registry.module(name)
+        return self._modules[name]
+
+    def kernel(self, module: str | Module, function: str, *, signature: str | None = None) -> Kernel:
+        """A kernel of a loaded module; a second look-up makes no driver call.
+
+        `signature` declares its parameters ("const float* x, int n"). Raises KernelNotFound with what there is and what
+        comes near, UnsupportedInstruction where this backend cannot run it.
+        """
+        self._check_usable()
+        key = module.name if isinstance(module, Module) else module
+        if key not in self._modules:
+            # The registry's audit notes the request, and its error names what is loaded.
+            self._registry.function(key, function)
+        found = self._modules[key]
+        if signature is None:
+            return self._ask(None, found.__getitem__, function)
+        return Kernel(found, self._ask(None, self._registry.function, key, function, signature))
+
+    def raw_kernel(self, source: str, name: str, options: Sequence[str] = ()) -> RawKernel:
+        """CuPy's RawKernel: `gpu.raw_kernel(source, name)((4,), (256,), (x, y, np.int32(n)), shared_mem=0)`."""
+        from ..raw_kernel import load_raw_kernel
+
+        self._check_usable()
+        return load_raw_kernel(cast("GpuBackend", self), source, name, options)
+
+    def module_global(self, module: Module, name: str) -> DeviceBuffer:
+        """A buffer on a module's variable; it does not own it. Raises KernelNotFound."""
+        loaded = self.registry.module(module.name)
+        key = (loaded.handle, name)
+        allocation = self._symbols.get(key)
+        if allocation is None:
+            address, nbytes = self._ask(None, self._driver.global_symbol, loaded.handle, name)
+            allocation = self._ledger.enter(
+                base=address,
+                nbytes=nbytes,
+                driver_base=0,
+                driver_nbytes=0,
+                kind=MemoryKind.DEVICE,
+                label=f"{module.name}.{name}",
+                site=call_site(2),
+                index=self._ledger.next_index(),
+                owned=False,
+                is_counted=False,
+            )
+            self._symbols[key] = allocation
+        return DeviceBuffer(cast("GpuBackend", self), allocation, 0, (allocation.nbytes,), BYTES)
+
+    # ------------------------------------------------ occupancy
+
+    def sm_count(self) -> int:
+        """Multiprocessors of the device."""
+        self._check_usable()
+        return self._capabilities.multiprocessor_count
+
+    def max_active_blocks_per_sm(self, kernel: Kernel, block_threads: int, shared_mem: int = 0) -> int:
+        """How many blocks of a kernel fit on one multiprocessor. Raises NotSupported where that is not known."""
+        return self._ask(None, self._driver.max_active_blocks, kernel.handle, block_threads, shared_mem)
+
+    # ------------------------------------------------ inside
+
+    def _retire_module(self, module: LoadedModule) -> None:
+        """Unload code that can no longer be reached, once nothing queued can be running it."""
+        for key in [key for key in self._symbols if key[0] == module.handle]:
+            self._ledger.remove(self._symbols.pop(key).block, f"module {module.name} was unloaded")
+        if self._is_closed or self.is_lost:
+            return
+        self._wait_for_all(self._lanes_in_order())
+        self._ask(None, self._driver.unload_module, module.handle)

@@ -1,0 +1,187 @@
+"""How an operation gets onto a stream: recorded by a capture or sequence, or handed to the driver and remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from ..errors import CaptureError, DriverFault
+from ..handles import StreamHandle
+from ..lane import Lane
+from ..memory.allocation import Allocation
+from ..memory.pointers import PointerValue, dead_pointer
+from ..trace.launches import LentHostMemory, RecordedOperation
+from ..trace.operations import QueuedOperation
+from .handles import HandleCalls
+
+if TYPE_CHECKING:
+    from ..checked import CheckedLaunch
+    from ..stream import Stream
+
+StreamCall = Callable[[StreamHandle], None]
+"""A driver call that queues work on the stream it is given."""
+
+
+class Recorder(Protocol):
+    """Where operations go while something is being recorded: a LaunchSequence."""
+
+    def append(self, operation: RecordedOperation) -> None: ...
+
+    def append_launch(self, launch: CheckedLaunch) -> None: ...
+
+
+class RecordedCall:
+    """A copy, fill or event call as a capture keeps it; running it queues it again."""
+
+    __slots__ = ("_describe", "_kind", "_nbytes", "_pointers", "_run")
+
+    def __init__(
+        self,
+        run: StreamCall,
+        pointers: tuple[PointerValue, ...],
+        describe: Callable[[], str],
+        kind: str,
+        nbytes: int,
+    ) -> None:
+        self._run, self._pointers, self._describe = run, pointers, describe
+        self._kind, self._nbytes = kind, nbytes
+
+    @property
+    def allocations(self) -> tuple[Allocation, ...]:
+        return tuple(each.allocation for each in self._pointers if each.allocation is not None)
+
+    def run(self, stream: Stream) -> None:
+        stream.gpu._queue(
+            stream._lane,
+            self._run,
+            self._pointers,
+            self._describe,
+            kind=self._kind,
+            nbytes=self._nbytes,
+            # The host memory in the call lives in it; it must outlive a graph that is dropped right after its replay.
+            retain=self._run,
+        )
+
+    def describe(self) -> str:
+        return self._describe()
+
+
+class QueueingCalls(HandleCalls):
+    """The part of GpuBackend through which all copies and fills go."""
+
+    def operation(
+        self,
+        stream: Stream,
+        call: StreamCall,
+        allocations: Sequence[Allocation],
+        describe: Callable[[], str],
+    ) -> None:
+        """Queue an operation of one's own on a stream: `call(handle)` makes the driver call.
+
+        While the stream is captured, or this thread records a sequence, it is recorded instead. The allocations are in
+        use until the stream has passed it.
+        """
+        pointers = tuple(PointerValue(each.base, each, each.nbytes) for each in allocations)
+        self._queue(stream._lane, call, pointers, describe, kind="operation")
+
+    def recorder(self, stream: Stream) -> Recorder | None:
+        """Where operations for this stream are recorded: its capture, the sequence this thread records, or None."""
+        return self._recorder_of(stream._lane)
+
+    # ------------------------------------------------ inside
+
+    def _recorder_of(self, lane: Lane) -> Recorder | None:
+        capture = lane.capture
+        if capture is not None:
+            return capture.sequence
+        sequences: list[Recorder] | None = getattr(self._threads, "sequences", None)
+        return sequences[-1] if sequences else None
+
+    def _refuse_while_recording(self, call: str, lane: Lane | None = None) -> None:
+        """Raise CaptureError for a call that waits, made on a captured stream or by a thread that records."""
+        if lane is not None and lane.capture is not None:
+            raise CaptureError(
+                f"{call}: stream {lane.handle} is being captured, and this call waits for the device; "
+                "end the capture first (gpu.end_capture), or use the _async form, which is recorded"
+            )
+        if getattr(self._threads, "sequences", None):
+            raise CaptureError(
+                f"{call}: this thread is recording a sequence, and this call waits for the device; make it outside of "
+                "the `with gpu.sequence()` block, or use the _async form, which is recorded"
+            )
+        if self._captures and self._threads.__dict__.get("captures"):
+            raise CaptureError(
+                f"{call}: this thread is capturing a stream, and this call waits for the device; "
+                "end the capture first (gpu.end_capture), or use the _async form, which is recorded"
+            )
+
+    def _queue(
+        self,
+        lane: Lane,
+        call: StreamCall,
+        pointers: tuple[PointerValue, ...],
+        describe: Callable[[], str],
+        *,
+        kind: str,
+        nbytes: int = 0,
+        retain: object = None,
+        then: Callable[[], None] | None = None,
+        is_recordable: bool = True,
+    ) -> QueuedOperation | None:
+        """Queue one driver call on a stream; None when it was recorded instead.
+
+        `retain` lives, and `then` is called, when the stream has passed it.
+        """
+        self._check_usable()
+        self._settle()
+        if is_recordable:
+            recorder = self._recorder_of(lane)
+            if recorder is not None:
+                recorder.append(RecordedCall(call, pointers, describe, kind, nbytes))
+                return None
+        lent = [pointer.lent for pointer in pointers if pointer.lent is not None]
+        with lane.lock:
+            operation = QueuedOperation(lane.handle, lane.issued + 1, describe)
+            for pointer in pointers:
+                if pointer.allocation is not None:
+                    block = pointer.allocation.block
+                    if block.gone:
+                        raise dead_pointer(pointer.address, block, kind)
+                    block.uses[lane.handle] = block.last_use = operation
+            try:
+                self._lend(lent)
+                call(lane.handle)
+            except BaseException as error:
+                # Not queued: what it was to use is in use until what was queued before it is done, no longer.
+                operation.sequence = lane.issued
+                self._take_back(lent)
+                if isinstance(error, DriverFault):
+                    self._raise_fault(error, lane)
+                raise
+            lane.issued = operation.sequence
+            if retain is not None or then is not None:
+                lane.retain(operation.sequence, retain, then)
+        if lent:
+            if self._is_asynchronous:
+                self._wait_for(lane)
+            self._take_back(lent)
+        for trace in self._traces:
+            trace.operation(kind, lane, operation, nbytes)
+        return operation
+
+    def _lend(self, lent: Sequence[LentHostMemory]) -> None:
+        for memory in lent:
+            self._driver.lend_host(memory.address, memory.nbytes, memory.writable)
+
+    def _take_back(self, lent: Sequence[LentHostMemory]) -> None:
+        for memory in lent:
+            self._driver.return_host(memory.address, memory.nbytes)
+
+    def _wait_for_other_users(self, lane: Lane, pointers: Sequence[PointerValue]) -> None:
+        """Let a blocking copy see what other streams were told to do with the memory it names."""
+        for pointer in pointers:
+            if pointer.allocation is None:
+                continue
+            for use in self._in_flight.pending_uses(pointer.allocation.block):
+                if use.stream != lane.handle and use.stream in self._lanes:
+                    self._wait_for(self._lanes[use.stream])

@@ -1,0 +1,301 @@
+"""Streams and events: making, waiting, ordering, asking, destroying."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from ..errors import EventError, ForeignHandle, NotSupported
+from ..lane import Lane
+from ..stream import Event, Stream
+from ..trace.site import call_site
+from .copies import CopyCalls
+
+if TYPE_CHECKING:
+    from ..backend import GpuBackend
+    from ..buffers import DeviceBuffer
+    from ..waiting import Waiter
+
+T = TypeVar("T")
+
+
+class StreamCalls(CopyCalls):
+    """The part of GpuBackend that orders work."""
+
+    _waiter: Waiter | None
+
+    # ------------------------------------------------ streams
+
+    def create_stream(self, priority: int = 0) -> Stream:
+        """A new stream, not ordered with any other."""
+        self._settle()
+        handle = self._ask(None, self._driver.create_stream, priority)
+        return Stream(cast("GpuBackend", self), self._open_lane(handle), is_owned=True)
+
+    def destroy_stream(self, stream: Stream) -> None:
+        """Wait for a stream's work and destroy it. Raises KernelFault when that work failed; it is destroyed then too.
+
+        Raises HandleClosed for one destroyed already, ValueError for the default stream.
+        """
+        if self._is_closed:
+            self._check_usable()
+        lane = self.resolve_stream(stream)._lane
+        if lane is self._default_lane:
+            raise ValueError("the default stream cannot be destroyed; it goes with its backend")
+        if lane.capture is not None:
+            self._refuse_while_recording("destroy_stream", lane)
+        lane_gone = f"at {call_site(2)}"
+        try:
+            if not self.is_lost:
+                self._wait_for(lane)
+        finally:
+            lane.gone = lane_gone
+            self._settle()
+            self._destroy_lane(lane)
+
+    def synchronize(self, stream: Stream | int | None = None) -> None:
+        """Wait for one stream, or for every stream of this backend when none is given.
+
+        Raises KernelFault when queued work failed, CaptureError inside a capture. With several streams the first
+        fault is raised after all were waited for, the others are notes on it.
+        """
+        if stream is not None:
+            lane = self.resolve_stream(stream)._lane
+            self._refuse_while_recording("synchronize", lane)
+            self._wait_for(lane)
+            self._settle()
+            return
+        self._check_usable()
+        lanes = self._lanes_in_order()
+        for lane in lanes:
+            self._refuse_while_recording("synchronize", lane)
+        self._wait_for_all(lanes)
+        self._settle()
+
+    def _lanes_in_order(self) -> list[Lane]:
+        return [self._lanes[handle] for handle in sorted(self._lanes)]
+
+    def _wait_for_all(self, lanes: list[Lane]) -> None:
+        first: Exception | None = None
+        for lane in lanes:
+            if self.is_lost:
+                break
+            try:
+                self._wait_for(lane)
+            except Exception as error:
+                if first is None:
+                    first = error
+                else:
+                    first.add_note(f"and on stream {lane.handle}: {error}")
+        if first is not None:
+            raise first
+        self._check_usable()
+
+    def stream_query(self, stream: Stream | int | None = None) -> bool:
+        """True when the stream has nothing queued or running. Raises KernelFault, CaptureError inside a capture."""
+        lane = self.resolve_stream(stream)._lane
+        self._refuse_while_recording("stream_query", lane)
+        done = self._has_passed(lane)
+        self._settle()
+        return done
+
+    # ------------------------------------------------ events
+
+    def create_event(self, timing: bool | None = None) -> Event:
+        """A new event. `timing` is whether elapsed time can be asked of it: by default where the device can.
+
+        Raises NotSupported when timing is asked for and the device has none.
+        """
+        if timing and not self._capabilities.event_timing:
+            raise NotSupported(
+                f"{self._capabilities.backend}: {self._capabilities.device} does not time events; "
+                "make it with timing=False",
+                backend=self._capabilities.backend,
+                feature="event timing",
+            )
+        has_timing = self._capabilities.event_timing if timing is None else bool(timing)
+        self._settle()
+        handle = self._ask(None, self._driver.create_event, has_timing)
+        return Event(cast("GpuBackend", self), handle, has_timing)
+
+    def destroy_event(self, event: Event) -> None:
+        """Destroy an event; work that waits for it still does. Raises HandleClosed for one destroyed already."""
+        self._check_own_event(event)
+        event._gone = f"at {call_site(2)}"
+        self._destroy_event_handle(event._handle)
+
+    def record_event(self, event: Event, stream: Stream | int | None = None) -> None:
+        """Record an event at the end of what is queued; a former recording is forgotten."""
+        self._check_event(event)
+        lane = self.resolve_stream(stream)._lane
+        recorder = self._recorder_of(lane)
+        if recorder is not None:
+            event._recorder = lane.capture
+            recorder.append(_RecordedEvent(event, is_wait=False))
+            return
+        operation = self._queue(
+            lane,
+            lambda handle: self._driver.record_event(event._handle, handle),
+            (),
+            lambda: f"recording of event {event._handle}",
+            kind="record_event",
+        )
+        assert operation is not None
+        event._lane, event._sequence, event._recorder = lane, operation.sequence, None
+
+    def stream_wait_event(self, stream: Stream | int | None, event: Event) -> None:
+        """Let later work of a stream wait for the event's last recording. Raises EventError when it has none.
+
+        Waiting for an event that was recorded in a capture draws the stream into that capture.
+        """
+        self._check_event(event)
+        lane = self.resolve_stream(stream)._lane
+        if event._recorder is not None and lane.capture is None:
+            event._recorder.join(lane)
+            return
+        recorder = self._recorder_of(lane)
+        if recorder is not None:
+            recorder.append(_RecordedEvent(event, is_wait=True))
+            return
+        other = self._recording(event)
+        operation = self._queue(
+            lane,
+            lambda handle: self._driver.wait_event(handle, event._handle),
+            (),
+            lambda: f"wait for event {event._handle}",
+            kind="stream_wait_event",
+        )
+        assert operation is not None
+        if other is not lane and not lane.is_synchronous:
+            lane.joins.append((operation.sequence, other, event._sequence))
+
+    def event_synchronize(self, event: Event) -> None:
+        """Wait for an event's last recording. Raises EventError when it has none, KernelFault."""
+        self._check_event(event)
+        lane = self._recording(event)
+        self._refuse_while_recording("event_synchronize")
+        sequence = event._sequence
+        self._ask(lane, self._driver.synchronize_event, event._handle)
+        lane.reached(sequence)
+        self._settle()
+
+    def event_query(self, event: Event) -> bool:
+        """True when an event's last recording was reached. Raises EventError when it has none, KernelFault."""
+        self._check_event(event)
+        lane = self._recording(event)
+        sequence = event._sequence
+        done = self._ask(lane, self._driver.query_event, event._handle)
+        if done:
+            lane.reached(sequence)
+            self._settle()
+        return done
+
+    def event_elapsed_ms(self, start: Event, end: Event) -> float:
+        """Milliseconds between two events that were reached.
+
+        Raises EventError, naming the event, when one was not recorded, not reached yet, made without timing, or lies
+        behind the other; NotSupported where the device does not time events; ForeignHandle.
+        """
+        for event, role in ((start, "start"), (end, "end")):
+            self._check_event(event)
+            if not self._capabilities.event_timing:
+                raise NotSupported(
+                    f"{self._capabilities.backend}: {self._capabilities.device} does not time events",
+                    backend=self._capabilities.backend,
+                    feature="event timing",
+                )
+            if not event._has_timing:
+                raise EventError(
+                    f"event_elapsed_ms: {role} ({event!r}) was made without timing; create_event(timing=True)",
+                    event=role,
+                )
+            self._recording(event, f"event_elapsed_ms: {role}")
+            if not self.event_query(event):
+                raise EventError(
+                    f"event_elapsed_ms: {role} ({event!r}) is not reached yet; wait for it first: event.synchronize()",
+                    event=role,
+                )
+        elapsed_ms = self._ask(None, self._driver.elapsed_ms, start._handle, end._handle)
+        if elapsed_ms < 0:
+            raise EventError(
+                f"event_elapsed_ms: end was reached {-elapsed_ms:g} ms before start; give them in the other order",
+                event="end",
+            )
+        return elapsed_ms
+
+    # ------------------------------------------------ waiting without blocking
+
+    def _call_after(self, stream: Stream, function: Callable[[], T]) -> Future[T]:
+        lane = self.resolve_stream(stream)._lane
+        self._refuse_while_recording("Stream.call", lane)
+        event = self.create_event(timing=False)
+        self.record_event(event, stream)
+        return self._get_waiter().after(event, function)
+
+    def _read_after(self, stream: Stream, buffer: DeviceBuffer) -> Future[Any]:
+        array, view = buffer.host_array()
+        self.copy_d2h_async(buffer, view, stream)
+        return self._call_after(stream, lambda: array)
+
+    def _get_waiter(self) -> Waiter:
+        from ..waiting import Waiter
+
+        with self._lock:
+            if self._waiter is None:
+                self._waiter = Waiter()
+            return self._waiter
+
+    # ------------------------------------------------ inside
+
+    def _check_event(self, event: Event) -> None:
+        self._check_own_event(event)
+        self._check_usable()
+
+    def _check_own_event(self, event: Event) -> None:
+        if not isinstance(event, Event):
+            raise TypeError(f"an Event of gpu.create_event() is wanted, not {type(event).__name__}")
+        if event._gpu is not self:
+            raise ForeignHandle(
+                f"{event!r} is an event of another backend, the call is for {self._capabilities.device}; "
+                "make one with gpu.create_event() there"
+            )
+        event._check_open()
+
+    def _recording(self, event: Event, what: str = "") -> Lane:
+        if event._recorder is not None:
+            raise EventError(
+                f"{what or 'this call'}: {event!r} was recorded in a capture, so nothing has reached it; "
+                "record it on a stream that is not captured",
+                event=what or "event",
+            )
+        if event._lane is None:
+            raise EventError(
+                f"{what or 'this call'}: {event!r} was never recorded; gpu.record_event(event, stream) first",
+                event=what.rpartition(" ")[2] or "event",
+            )
+        return event._lane
+
+
+class _RecordedEvent:
+    """A recording of an event, or a wait for one, in a capture."""
+
+    __slots__ = ("_event", "_is_wait")
+
+    def __init__(self, event: Event, *, is_wait: bool) -> None:
+        self._event, self._is_wait = event, is_wait
+
+    @property
+    def allocations(self) -> tuple[()]:
+        return ()
+
+    def run(self, stream: Stream) -> None:
+        if self._is_wait:
+            # Within one graph order is that of recording; only an event from outside has to be waited for.
+            if self._event.is_recorded:
+                stream.wait_event(self._event)
+        else:
+            stream.record_event(self._event)
+
+    def describe(self) -> str:
+        return f"{'wait for' if self._is_wait else 'recording of'} event {self._event.handle}"

@@ -1,0 +1,254 @@
+"""Finding and opening backends: open_backend, available_backends, and where plug-ins come in.
+
+A backend is known by a factory. Those of this package are named by their import path and imported when asked for;
+others come through the entry point group "metrale_gpu_runtime.drivers" and are named by the entry point.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .backend import GpuBackend
+from .capabilities import Capabilities
+from .driver import DeviceListing, DriverFactory, DriverOptions
+from .errors import BackendUnavailable, GpuError, GpuWarning, NotSupported
+from .modules.formats import accepted_formats, format_of_suffix
+
+ENTRY_POINTS = "metrale_gpu_runtime.drivers"
+
+BUILT_IN: Mapping[str, str] = {
+    "cpu": "metrale_gpu_runtime.drivers.cpu:CpuFactory",
+    "mock": "metrale_gpu_runtime.drivers.mock:MockFactory",
+}
+
+# Known names without a driver in this release, with what to do instead. A plug-in may supply any of them.
+ANNOUNCED: Mapping[str, str] = {
+    "cuda": "the CPU backend runs the same CUDA C and PTX: open_backend('cpu')",
+    "hip": "the CPU backend runs CUDA C and PTX: open_backend('cpu')",
+    "metal": "nothing in this release runs Metal code",
+    "opencl": "nothing in this release runs OpenCL C",
+    "webgpu": "nothing in this release runs WGSL",
+}
+
+AUTOMATIC = ("cuda", "hip", "metal")
+"""What "auto" tries, best first; OpenCL and WebGPU may be software devices and are taken only by name."""
+
+GPUS = (*AUTOMATIC, "opencl", "webgpu")
+"""What "gpu" tries."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackendState:
+    """One backend as it is here: its devices, or the reason why it cannot be used."""
+
+    name: str
+    devices: tuple[DeviceListing, ...] = ()
+    reason: str = ""
+
+    @property
+    def is_usable(self) -> bool:
+        return bool(self.devices)
+
+    def __str__(self) -> str:
+        if self.devices:
+            return f"{self.name}: " + ", ".join(f"{self.name}:{each.index} {each.name}" for each in self.devices)
+        return f"{self.name}: not usable: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class BackendSpec:
+    """A backend's name and the index of the device: "cuda:1" is ("cuda", 1)."""
+
+    name: str
+    index: int = 0
+
+    @classmethod
+    def read(cls, spec: str) -> BackendSpec:
+        """Raises BackendUnavailable for an unknown name, ValueError for what is no spec."""
+        if not isinstance(spec, str):
+            raise TypeError(f"a backend is named by a string such as 'cpu', not by {type(spec).__name__}")
+        name, *numbers = spec.strip().lower().split(":")
+        if name not in ("auto", "gpu") and name not in _known_names():
+            raise BackendUnavailable(
+                f"no backend is called {name!r}; there are auto, gpu, {', '.join(_known_names())}. "
+                f"Others come as plug-ins (entry point group {ENTRY_POINTS!r})",
+                backend=name,
+            )
+        if not numbers:
+            return cls(name)
+        if name in ("auto", "gpu"):
+            raise ValueError(f"{spec!r}: {name} chooses the device itself; name a backend, such as 'cuda:1'")
+        if (len(numbers) > 1 and name != "opencl") or not all(number.isdecimal() for number in numbers):
+            raise ValueError(f"{spec!r} is no backend; write it as 'cpu', 'cuda:1' or 'opencl:0:1'")
+        # OpenCL's second number, the device within its platform, is read by its own factory.
+        return cls(name, int(numbers[0]))
+
+
+def _plug_ins() -> dict[str, Any]:
+    from importlib.metadata import entry_points
+
+    return {point.name: point for point in entry_points(group=ENTRY_POINTS)}
+
+
+def _known_names() -> list[str]:
+    return list(dict.fromkeys((*AUTOMATIC, *ANNOUNCED, *BUILT_IN, *_plug_ins())))
+
+
+def factory(name: str) -> DriverFactory:
+    """The factory of a backend. Raises BackendUnavailable when it is not in this release or cannot be imported."""
+    point = _plug_ins().get(name)
+    try:
+        if point is not None:
+            made = point.load()()
+        elif name in BUILT_IN:
+            module, _, attribute = BUILT_IN[name].partition(":")
+            made = getattr(importlib.import_module(module), attribute)()
+        else:
+            raise BackendUnavailable(
+                f"{name}: not in this release, and no plug-in supplies it; {ANNOUNCED.get(name, '')}".rstrip("; "),
+                backend=name,
+            )
+    except ImportError as error:
+        raise BackendUnavailable(f"{name}: its driver cannot be imported: {error}", backend=name) from error
+    if not isinstance(made, DriverFactory):
+        raise BackendUnavailable(
+            f"{name}: plug-in {point!r} is no DriverFactory but {type(made).__name__}", backend=name
+        )
+    return made
+
+
+def available_backends() -> dict[str, BackendState]:
+    """Each known backend with its devices, or the reason why it cannot be used here. Never raises; opens nothing."""
+    return {name: _state(name) for name in _known_names()}
+
+
+def _state(name: str) -> BackendState:
+    try:
+        return BackendState(name, tuple(factory(name).devices()))
+    except BackendUnavailable as error:
+        return BackendState(name, reason=str(error).removeprefix(f"{name}: "))
+    except Exception as error:
+        # A broken plug-in or library must not hide the others; what it said is the reason.
+        return BackendState(name, reason=f"{type(error).__name__}: {error}")
+
+
+def doctor() -> str:
+    """What `available_backends` found, as text, with the settings that were read."""
+    lines = [str(state) for state in available_backends().values()]
+    chosen = os.environ.get("METRALE_BACKEND")
+    lines.append(f"METRALE_BACKEND is {chosen!r}" if chosen else "METRALE_BACKEND is not set: auto chooses")
+    return "\n".join(lines)
+
+
+def open_backend(
+    spec: str = "auto",
+    *,
+    loads: str | Iterable[str] | None = None,
+    check: str | None = "auto",
+    profile: Any = None,
+    debug_sync: bool | None = None,
+    redzone: int | None = None,
+    **extra: Any,
+) -> GpuBackend:
+    """Open a device: "cpu", "mock", "cuda", "cuda:1", …; "gpu" (any GPU, or raise); "auto".
+
+    auto takes METRALE_BACKEND if that is set, else the best of cuda, hip, metal that can load `loads` (suffixes such as
+    ".cu"), else the CPU, with one GpuWarning that says why no GPU was taken. `check` is "memory" (every access of a
+    kernel is checked), None (for speed) or "auto": memory on the CPU. `profile` is a device for the mock to play.
+    `debug_sync` and `redzone` are GpuBackend's; anything else goes to the driver.
+
+    Raises BackendUnavailable with what was looked for and what would help, NotSupported for a check or a profile that
+    the backend has not, ValueError for what is no spec.
+    """
+    if spec is None or spec == "auto":
+        spec = os.environ.get("METRALE_BACKEND", "").strip() or "auto"
+    wanted = BackendSpec.read(spec)
+    suffixes = [loads] if isinstance(loads, str) else list(loads) if loads is not None else []
+    opening = _Opening(suffixes, check, profile, debug_sync, redzone, extra)
+    if wanted.name == "auto":
+        return opening.first_of(AUTOMATIC, otherwise="cpu")
+    if wanted.name == "gpu":
+        return opening.first_of(GPUS, otherwise=None)
+    return opening.open(wanted)
+
+
+@dataclass(slots=True)
+class _Opening:
+    """One call of open_backend: what is wanted besides the name."""
+
+    suffixes: Sequence[str]
+    check: str | None
+    profile: Any
+    debug_sync: bool | None
+    redzone: int | None
+    extra: Mapping[str, Any]
+
+    def open(self, spec: BackendSpec) -> GpuBackend:
+        check = self.check
+        if check not in ("auto", "memory", None):
+            raise ValueError(f"check={check!r}; it is 'auto', 'memory' or None")
+        if check == "auto":
+            check = "memory" if spec.name == "cpu" else None
+        extra = dict(self.extra)
+        if self.profile is not None:
+            if spec.name != "mock":
+                raise NotSupported(
+                    f"{spec.name} is a real device; only the mock plays a profile: open_backend('mock', profile=…)",
+                    backend=spec.name,
+                    feature="profile",
+                )
+            extra["profile"] = self.profile
+        driver = factory(spec.name).open(spec.index, DriverOptions(check, extra))
+        try:
+            if check == "memory" and not driver.capabilities.memory_check:
+                raise NotSupported(
+                    f"{spec.name} cannot check memory accesses; open it with check=None, or use the CPU backend",
+                    backend=spec.name,
+                    feature="check='memory'",
+                )
+            self._require_loads(driver.capabilities)
+            return GpuBackend(driver, debug_sync=self.debug_sync, redzone=self.redzone)
+        except BaseException:
+            driver.close()
+            raise
+
+    def _require_loads(self, capabilities: Capabilities) -> None:
+        accepted = accepted_formats(capabilities)
+        for suffix in self.suffixes:
+            form = format_of_suffix(suffix if suffix.startswith(".") else f".{suffix}")
+            if "any" in capabilities.code_formats or form in accepted:
+                return
+        if self.suffixes:
+            raise BackendUnavailable(
+                f"{capabilities.backend}: {capabilities.device} loads {', '.join(each.name for each in accepted)}, "
+                f"none of {', '.join(self.suffixes)}",
+                backend=capabilities.backend,
+            )
+
+    def first_of(self, names: Sequence[str], otherwise: str | None) -> GpuBackend:
+        reasons = []
+        for name in names:
+            try:
+                return self.open(BackendSpec(name))
+            except (BackendUnavailable, NotSupported) as error:
+                reasons.append(str(error) if str(error).startswith(f"{name}: ") else f"{name}: {error}")
+        told = "; ".join(reasons)
+        if otherwise is None:
+            raise BackendUnavailable(f"no GPU can be used here: {told}", backend="gpu")
+        try:
+            gpu = self.open(BackendSpec(otherwise))
+        except GpuError as error:
+            error.add_note(f"no GPU was taken either: {told}")
+            raise
+        warnings.warn(
+            f"no GPU was taken ({told}); this is {gpu.capabilities.device}. open_backend({otherwise!r}) or "
+            f"METRALE_BACKEND={otherwise} says that it is meant",
+            GpuWarning,
+            stacklevel=3,
+        )
+        return gpu

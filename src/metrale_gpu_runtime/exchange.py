@@ -1,0 +1,181 @@
+"""Arrays of other libraries, read without importing any: where the bytes lie, how many, of what type.
+
+Sources: NumPy's array interface (version 3), Numba's CUDA array interface (version 3), the buffer protocol, DLPack.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from .dlpack import DEVICE_NAMES, HOST_DEVICES, read_dlpack
+from .scalars import ScalarType, element_type_of
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignArray:
+    """An array that somebody else owns. `owner` keeps it alive; `is_on_host` tells whose memory it is.
+
+    `strides` are in bytes and None for C order; `where` is the memory's name for messages.
+    """
+
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None
+    item_nbytes: int
+    element: ScalarType | None
+    is_writable: bool
+    is_on_host: bool
+    where: str
+    owner: object
+    stream: int | None = None
+
+    @property
+    def nbytes(self) -> int:
+        return math.prod(self.shape) * self.item_nbytes
+
+    @property
+    def is_contiguous(self) -> bool:
+        """True when the elements lie one behind the other in C order."""
+        if self.strides is None or self.nbytes == 0:
+            return True
+        expected = self.item_nbytes
+        for extent, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            if extent != 1 and stride != expected:
+                return False
+            expected *= extent
+        return True
+
+
+def read_foreign(value: object) -> ForeignArray | None:
+    """What an array of another library is, or None for an object that is no array.
+
+    A device array is never taken for a host array: the device interfaces are asked first.
+    """
+    kind = type(value)
+    if getattr(value, "__cuda_array_interface__", None) is not None:
+        return _from_interface(value, value.__cuda_array_interface__, "a CUDA device", is_on_host=False)  # type: ignore[attr-defined]
+    if hasattr(kind, "__array_interface__") or hasattr(value, "__array_interface__"):
+        return _from_interface(value, value.__array_interface__, "the host", is_on_host=True)  # type: ignore[attr-defined]
+    if hasattr(kind, "__dlpack__"):
+        return _from_dlpack(value)
+    try:
+        view = memoryview(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+    return from_memoryview(view, value)
+
+
+def from_memoryview(view: memoryview, owner: object) -> ForeignArray:
+    """The memory below a buffer-protocol view."""
+    address = _address_of(view)
+    code = "?" if view.format == "?" else view.format.lstrip("@=<|") if view.format else "B"
+    return ForeignArray(
+        address,
+        tuple(view.shape or ()),
+        tuple(view.strides) if view.strides else None,
+        view.itemsize,
+        _buffer_element(code, view.itemsize),
+        not view.readonly,
+        True,
+        "the host",
+        (owner, view),
+    )
+
+
+def _buffer_element(code: str, nbytes: int) -> ScalarType | None:
+    if len(code) != 1:
+        return {"Zf": element_type_of("<c8"), "Zd": element_type_of("<c16")}.get(code)
+    for letters, kind in (("bhilqn", "i"), ("BHILQN", "u"), ("efd", "f"), ("?", "b")):
+        if code in letters:
+            return element_type_of(f"<{kind}{nbytes}")
+    return None
+
+
+class _Buffer(ctypes.Structure):
+    # Py_buffer of CPython's C interface, whose layout is part of the stable ABI since 3.11.
+    _fields_ = (
+        ("buf", ctypes.c_void_p),
+        ("obj", ctypes.py_object),
+        ("len", ctypes.c_ssize_t),
+        ("itemsize", ctypes.c_ssize_t),
+        ("readonly", ctypes.c_int),
+        ("ndim", ctypes.c_int),
+        ("format", ctypes.c_char_p),
+        ("shape", ctypes.c_void_p),
+        ("strides", ctypes.c_void_p),
+        ("suboffsets", ctypes.c_void_p),
+        ("internal", ctypes.c_void_p),
+    )
+
+
+_FULL_RO = 0x011C
+_get_buffer = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(_Buffer), ctypes.c_int)(
+    ("PyObject_GetBuffer", ctypes.pythonapi)
+)
+_release_buffer = ctypes.PYFUNCTYPE(None, ctypes.POINTER(_Buffer))(("PyBuffer_Release", ctypes.pythonapi))
+
+
+def _address_of(view: memoryview) -> int:
+    """The address below a view; read-only ones too, which `ctypes.from_buffer` refuses."""
+    buffer = _Buffer()
+    _get_buffer(view, ctypes.byref(buffer), _FULL_RO)
+    address = buffer.buf or 0
+    _release_buffer(ctypes.byref(buffer))
+    return address
+
+
+def _from_interface(value: object, interface: dict[str, Any], where: str, *, is_on_host: bool) -> ForeignArray:
+    shape = tuple(int(extent) for extent in interface["shape"])
+    typestr = str(interface["typestr"])
+    item_nbytes = int(typestr[2:])
+    data = interface.get("data")
+    strides = interface.get("strides")
+    stream = interface.get("stream")
+    if isinstance(data, tuple):
+        address, is_read_only = int(data[0] or 0), bool(data[1])
+    else:
+        # The array interface allows an object with the buffer protocol, and an offset into it.
+        view = memoryview(value if data is None else data)
+        address, is_read_only = _address_of(view) + int(interface.get("offset", 0)), view.readonly
+    dtype = getattr(value, "dtype", None)
+    element = element_type_of(dtype) if getattr(dtype, "name", None) == "bfloat16" else None
+    return ForeignArray(
+        address,
+        shape,
+        tuple(int(stride) for stride in strides) if strides is not None else None,
+        item_nbytes,
+        element if element is not None else element_type_of(typestr),
+        not is_read_only,
+        is_on_host,
+        where,
+        value,
+        int(stream) if stream is not None else None,
+    )
+
+
+def _from_dlpack(value: object) -> ForeignArray:
+    tensor = read_dlpack(value)
+    return ForeignArray(
+        tensor.address,
+        tensor.shape,
+        tensor.strides,
+        tensor.item_nbytes,
+        element_type_of(tensor.dtype),
+        not tensor.is_read_only,
+        tensor.device_type in HOST_DEVICES,
+        DEVICE_NAMES.get(tensor.device_type, f"a DLPack device of type {tensor.device_type}"),
+        (value, tensor.owner),
+    )
+
+
+def host_view(array: ForeignArray) -> memoryview:
+    """The bytes of a contiguous host array as a flat view that keeps the array alive."""
+    if array.nbytes == 0:
+        return memoryview(b"") if not array.is_writable else memoryview(bytearray())
+    block = (ctypes.c_ubyte * array.nbytes).from_address(array.address)
+    block._owner = array.owner  # type: ignore[attr-defined]
+    view = memoryview(block).cast("B")
+    return view if array.is_writable else view.toreadonly()

@@ -1,0 +1,95 @@
+"""The engine's book about one stream: what was queued, how far it is known to have come, what must live until then."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from .handles import StreamHandle
+from .trace.operations import QueuedLaunch
+
+if TYPE_CHECKING:
+    from .calls.capture import Capture
+
+RING_LENGTH = 64
+"""How many launches since the last good synchronisation a stream remembers by name."""
+
+
+class Lane:
+    """One stream as the engine keeps it.
+
+    `lock` orders the driver calls that queue work; it is never held across a wait. `issued` counts the operations
+    queued, `completed` those known to be done: known from a synchronisation, a query or an event that the program
+    itself asked for, since asking the driver just to find out would make lazy drivers run work early.
+    `progress` is one lock for all lanes of a backend, because progress of one lane can be progress of others.
+    """
+
+    __slots__ = (
+        "capture",
+        "completed",
+        "gone",
+        "handle",
+        "is_synchronous",
+        "issued",
+        "joins",
+        "lock",
+        "progress",
+        "retained",
+        "ring",
+    )
+
+    def __init__(
+        self, handle: StreamHandle, *, is_synchronous: bool, progress: threading.RLock, floor: int = 0
+    ) -> None:
+        self.handle = handle
+        self.lock = threading.RLock()
+        self.progress = progress
+        self.is_synchronous = is_synchronous
+        self.issued = self.completed = floor
+        self.ring: deque[QueuedLaunch] = deque(maxlen=RING_LENGTH)
+        # (sequence, what lives until then, what to do then)
+        self.retained: deque[tuple[int, object, Callable[[], None] | None]] = deque()
+        # (own sequence, other lane, its sequence): when the own one is done, the other's is too
+        self.joins: deque[tuple[int, Lane, int]] = deque()
+        self.capture: Capture | None = None
+        self.gone = ""
+
+    def is_done(self, sequence: int) -> bool:
+        """True when the operation of that number is known to be done."""
+        return self.is_synchronous or sequence <= self.completed
+
+    @property
+    def is_idle(self) -> bool:
+        return self.is_done(self.issued)
+
+    def retain(self, sequence: int, what: object, then: Callable[[], None] | None = None) -> None:
+        """Keep `what` alive until the operation is done, then call `then`."""
+        if self.is_synchronous:
+            if then is not None:
+                then()
+            return
+        self.retained.append((sequence, what, then))
+
+    def reached(self, sequence: int) -> None:
+        """All operations up to this number are done, and so is what they waited for."""
+        with self.progress:
+            while self.ring and self.ring[0].sequence <= sequence:
+                self.ring.popleft()
+            if sequence > self.completed:
+                self.completed = sequence
+            while self.retained and self.retained[0][0] <= self.completed:
+                _, _, then = self.retained.popleft()
+                if then is not None:
+                    then()
+            while self.joins and self.joins[0][0] <= self.completed:
+                _, other, other_sequence = self.joins.popleft()
+                other.reached(other_sequence)
+
+    def abandon(self) -> None:
+        """The context is lost: nothing will be done any more, nothing needs to be kept."""
+        with self.progress:
+            self.completed = self.issued
+            self.retained.clear()
+            self.joins.clear()

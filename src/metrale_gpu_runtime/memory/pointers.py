@@ -1,0 +1,221 @@
+"""Everything that can stand for a device address, read and checked: pointers, buffers, foreign arrays, host arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..capabilities import Capabilities
+from ..errors import ArgumentError, ArgumentKindError, ForeignHandle, InvalidPointer
+from ..exchange import ForeignArray, read_foreign
+from ..handles import DevicePtr
+from ..scalars import ScalarType
+from ..trace.launches import LentHostMemory
+from .allocation import Allocation, Block
+from .ledger import Ledger
+
+
+@dataclass(slots=True, eq=False)
+class PointerValue:
+    """A checked address: what a launch or a copy needs to know of it.
+
+    `nbytes` is how much lies behind the address (None: unknown, an untracked address); `allocation` holds the memory
+    alive; `lent` is set for host memory used in place; `keepalive` is whatever else must live.
+    """
+
+    address: int
+    allocation: Allocation | None = None
+    nbytes: int | None = None
+    element: ScalarType | None = None
+    writable: bool = True
+    lent: LentHostMemory | None = None
+    keepalive: object = None
+
+    def check_alive(self) -> None:
+        """Raise InvalidPointer once the allocation was freed."""
+        allocation = self.allocation
+        if allocation is not None and allocation.block.gone:
+            raise dead_pointer(self.address, allocation.block, "pointer")
+
+
+class HasPointer(Protocol):
+    """What DeviceBuffer answers here, so that this file need not know it."""
+
+    def pointer_value(self, ledger: Ledger, what: str) -> PointerValue: ...
+
+
+def dead_pointer(address: int, block: Block, what: str) -> InvalidPointer:
+    """The error for memory that is not there any more."""
+    return InvalidPointer(
+        f"{what}: {address:#x} lies in {block}, which is gone: {block.gone}", address=address, nbytes=block.nbytes
+    )
+
+
+def foreign_memory(owner: Ledger, here: Ledger, what: str) -> ForeignHandle:
+    """The error for memory of one backend in a call on another."""
+    return ForeignHandle(
+        f"{what}: this memory was allocated on {owner.device} ({owner.backend}), the call is for {here.device} "
+        f"({here.backend}); copy it over through the host: gpu.array(buffer.numpy())"
+    )
+
+
+class PointerReader:
+    """Reads what a caller gives as an address, for one backend."""
+
+    def __init__(self, ledger: Ledger, capabilities: Capabilities) -> None:
+        self._ledger, self._capabilities = ledger, capabilities
+        self._takes_host_arrays = capabilities.host_arrays_are_device_arrays
+        self._takes_untracked = capabilities.untracked_pointers
+
+    def read(self, value: object, what: str) -> PointerValue:
+        """The address that `value` stands for. `what` begins every message.
+
+        Takes DevicePtr, DeviceBuffer, None (null), foreign device arrays, and host arrays where the device uses host
+        memory in place. Raises InvalidPointer for an address in no live allocation, ForeignHandle for memory of
+        another device, ArgumentKindError for what is no address, ArgumentError for arrays with gaps.
+        """
+        if isinstance(value, DevicePtr):
+            return self._read_pointer(value, what)
+        if value is None:
+            return PointerValue(0, nbytes=0)
+        reader = getattr(type(value), "pointer_value", None)
+        if reader is not None:
+            read: PointerValue = reader(value, self._ledger, what)
+            return read
+        if isinstance(value, (bool, int)):
+            raise self._no_address(value, what, "an integer is no address; wrap it: DevicePtr(address)")
+        if isinstance(value, (bytes, str, float, complex)):
+            raise self._no_address(value, what, "give a DevicePtr, a DeviceBuffer or a device array")
+        array = read_foreign(value)
+        if array is None:
+            raise self._no_address(value, what, "give a DevicePtr, a DeviceBuffer or a device array")
+        return self._read_array(value, array, what)
+
+    def _read_pointer(self, pointer: DevicePtr, what: str) -> PointerValue:
+        allocation = pointer.allocation
+        address = pointer.address
+        if allocation is None:
+            return self._read_address(address, what)
+        if not isinstance(allocation, Allocation):
+            return PointerValue(address, None, allocation.base + allocation.nbytes - address, keepalive=allocation)
+        block = allocation.block
+        if block.ledger is not self._ledger:
+            raise self.foreign(block.ledger, what)
+        if block.gone:
+            raise dead_pointer(address, block, what)
+        behind = block.base + block.nbytes - address
+        if behind < 0 or address < block.base:
+            raise InvalidPointer(
+                f"{what}: {address:#x} lies {_outside(address, block)} of {block}", address=address, nbytes=block.nbytes
+            )
+        return PointerValue(address, allocation, behind)
+
+    def _read_address(self, address: int, what: str) -> PointerValue:
+        if address == 0:
+            return PointerValue(0, nbytes=0)
+        block = self._ledger.find(address) or self._ledger.find(address, 0)
+        if block is not None:
+            if block.gone:
+                raise dead_pointer(address, block, what)
+            allocation = block.allocation
+            if allocation is not None:
+                return PointerValue(address, allocation, block.base + block.nbytes - address)
+            raise InvalidPointer(
+                f"{what}: {address:#x} lies in {block}, whose last reference was dropped; "
+                "keep the buffer, or a DevicePtr of it, while its address is used",
+                address=address,
+            )
+        if self._takes_untracked:
+            return PointerValue(address)
+        place = self._ledger.describe(address)
+        raise InvalidPointer(
+            f"{what}: {address:#x} lies in no live allocation of {self._capabilities.device}"
+            f"{f' ({place})' if place else ''}; give a pointer that gpu.alloc or a buffer returned",
+            address=address,
+        )
+
+    def _read_array(self, value: object, array: ForeignArray, what: str) -> PointerValue:
+        name = type(value).__name__
+        if not array.is_contiguous:
+            raise ArgumentError(
+                f"{what}: {name} of shape {array.shape} has strides of {array.strides} bytes: its elements do not lie "
+                "one behind the other, and a kernel would walk the wrong ones; make it contiguous or pass strides",
+                kernel="",
+                expected="contiguous",
+                given=array.strides,
+            )
+        if array.is_on_host:
+            return self._read_host_array(name, array, what)
+        if not self._takes_untracked:
+            raise ForeignHandle(
+                f"{what}: {name} lies on {array.where}, this is {self._capabilities.device} "
+                f"({self._capabilities.backend}); copy it to the host first, then gpu.array(host)"
+            )
+        known = self._ledger.find(array.address) if array.nbytes else None
+        return PointerValue(
+            array.address if array.nbytes else 0,
+            known.allocation if known is not None else None,
+            array.nbytes,
+            array.element,
+            array.is_writable,
+            keepalive=array.owner,
+        )
+
+    def _read_host_array(self, name: str, array: ForeignArray, what: str) -> PointerValue:
+        if not self._takes_host_arrays:
+            raise self._no_address(
+                None,
+                what,
+                f"{name} is a host array, and kernels on {self._capabilities.device} cannot use host memory; "
+                "lend it to this launch with In(a), Out(a) or InOut(a), or copy it with gpu.array(a)",
+                given=name,
+            )
+        if array.nbytes == 0:
+            return PointerValue(0, None, 0, array.element, array.is_writable, keepalive=array.owner)
+        # A host array may be a view of device memory that this backend allocated (DeviceBuffer's DLPack export).
+        known = self._ledger.find(array.address, array.nbytes)
+        if known is not None and known.allocation is not None:
+            return PointerValue(
+                array.address, known.allocation, array.nbytes, array.element, array.is_writable, keepalive=array.owner
+            )
+        lent = LentHostMemory(array.address, array.nbytes, array.is_writable, array.owner)
+        return PointerValue(
+            array.address, None, array.nbytes, array.element, array.is_writable, lent=lent, keepalive=array.owner
+        )
+
+    def foreign(self, other: Ledger, what: str) -> ForeignHandle:
+        """The error for memory of another backend."""
+        return foreign_memory(other, self._ledger, what)
+
+    def _no_address(self, value: object, what: str, advice: str, given: str | None = None) -> ArgumentKindError:
+        shown = given if given is not None else type(value).__name__
+        return ArgumentKindError(
+            f"{what}: {shown} where a device address is wanted: {advice}",
+            kernel="",
+            expected="a device address",
+            given=shown,
+        )
+
+
+def _outside(address: int, block: Block) -> str:
+    if address < block.base:
+        return f"{block.base - address} bytes before the start"
+    return f"{address - block.base - block.nbytes} bytes past the end"
+
+
+def check_extent(pointer: PointerValue, nbytes: int, what: str) -> None:
+    """Raise InvalidPointer unless `nbytes` lie behind the address."""
+    if nbytes and pointer.address == 0:
+        raise InvalidPointer(f"{what}: {nbytes} bytes at the null pointer", address=0, nbytes=nbytes)
+    if pointer.nbytes is None or nbytes <= pointer.nbytes:
+        return
+    place = ""
+    if pointer.allocation is not None:
+        block = pointer.allocation.block
+        place = f" of {block}, {pointer.address - block.base} bytes in"
+    raise InvalidPointer(
+        f"{what}: {nbytes} bytes at {pointer.address:#x}, but only {pointer.nbytes} lie there{place}; "
+        f"that is {nbytes - pointer.nbytes} too many",
+        address=pointer.address,
+        nbytes=nbytes,
+    )

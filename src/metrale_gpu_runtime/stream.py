@@ -1,0 +1,314 @@
+"""Stream, Event and Graph: the objects a user holds. What they do is asked of their backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .errors import CaptureError, HandleClosed
+from .handles import EventHandle, StreamHandle
+from .lane import Lane
+
+if TYPE_CHECKING:
+    from .backend import GpuBackend
+    from .buffers import DeviceBuffer
+    from .calls.capture import Capture
+    from .memory.allocation import Allocation
+    from .prepared import LaunchSequence
+
+T = TypeVar("T")
+
+
+class Stream:
+    """Work queued in order. Made by `gpu.create_stream()`, or `gpu.default_stream()`.
+
+    A context manager that waits for its work and is destroyed at the end of the block. One that is dropped is
+    destroyed when its work is done. Safe to share between threads.
+    """
+
+    __slots__ = ("__weakref__", "_gpu", "_is_owned", "_lane")
+
+    def __init__(self, gpu: GpuBackend, lane: Lane, *, is_owned: bool) -> None:
+        self._gpu, self._lane, self._is_owned = gpu, lane, is_owned
+
+    @property
+    def gpu(self) -> GpuBackend:
+        return self._gpu
+
+    @property
+    def handle(self) -> StreamHandle:
+        """The driver's number; 0 is the default stream."""
+        return self._lane.handle
+
+    @property
+    def is_default(self) -> bool:
+        return self._lane.handle == 0
+
+    @property
+    def is_capturing(self) -> bool:
+        """True between begin_capture and end_capture."""
+        return self._lane.capture is not None
+
+    @property
+    def is_open(self) -> bool:
+        """False once it was destroyed."""
+        return not self._lane.gone
+
+    def synchronize(self) -> None:
+        """Wait until all its work is done. Raises KernelFault when some of it failed, CaptureError in a capture."""
+        self._gpu.synchronize(self)
+
+    def query(self) -> bool:
+        """True when nothing is queued or running. Raises KernelFault."""
+        return self._gpu.stream_query(self)
+
+    def record_event(self, event: Event | None = None) -> Event:
+        """Record an event (a new one when none is given) at the end of what is queued, and return it."""
+        if event is None:
+            event = self._gpu.create_event()
+        self._gpu.record_event(event, self)
+        return event
+
+    def wait_event(self, event: Event) -> None:
+        """Let later work wait for the event's last recording."""
+        self._gpu.stream_wait_event(self, event)
+
+    def call(self, function: Callable[[], T]) -> Future[T]:
+        """Call a function on the engine's own thread once what is queued now is done; a future of its result.
+
+        A fault of the work is the future's exception, and the function is not called then. Do not wait for this
+        backend's other futures inside of the function: there is one such thread.
+        """
+        return self._gpu._call_after(self, function)
+
+    def read(self, buffer: DeviceBuffer) -> Future[Any]:
+        """Queue a copy to the host and return a future of the array."""
+        return self._gpu._read_after(self, buffer)
+
+    def done(self) -> _Done:
+        """`await stream.done()`: resumes when what is queued now is done. Raises KernelFault there."""
+        return _Done(self)
+
+    def close(self) -> None:
+        """Wait for its work and destroy it. Nothing for the default stream and for one closed already."""
+        if self._is_owned and not self._lane.gone:
+            self._gpu.destroy_stream(self)
+
+    def __enter__(self) -> Stream:
+        self._check_open()
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        try:
+            self.close()
+        except Exception as second:
+            if error is None:
+                raise
+            error.add_note(f"closing the stream failed as well: {second}")
+
+    def _check_open(self) -> None:
+        if self._lane.gone:
+            raise HandleClosed(f"stream {self._lane.handle} was destroyed: {self._lane.gone}")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Stream):
+            return NotImplemented
+        return self._lane is other._lane
+
+    def __hash__(self) -> int:
+        return hash(id(self._lane))
+
+    def __repr__(self) -> str:
+        state = f", destroyed: {self._lane.gone}" if self._lane.gone else ", capturing" if self.is_capturing else ""
+        return f"<Stream {self._lane.handle} of {self._gpu.capabilities.device}{state}>"
+
+    def __del__(self) -> None:
+        # May run in any thread at any moment: only noted here, done by the backend's next call.
+        if self._is_owned and not self._lane.gone:
+            self._gpu._dropped_streams.append(self._lane)
+
+
+class _Done:
+    """An awaitable that resumes when a stream has come as far as now."""
+
+    __slots__ = ("_future",)
+
+    def __init__(self, stream: Stream) -> None:
+        self._future: Future[None] = stream.call(_nothing)
+
+    def __await__(self) -> Generator[Any, None, None]:
+        import asyncio
+
+        return asyncio.wrap_future(self._future).__await__()
+
+
+def _nothing() -> None:
+    return None
+
+
+class Event:
+    """A mark in a stream. Made by `gpu.create_event()`; recorded by `gpu.record_event(event, stream)`.
+
+    A context manager that is destroyed at the end of the block; one that is dropped is destroyed as well.
+    """
+
+    __slots__ = ("__weakref__", "_gone", "_gpu", "_handle", "_has_timing", "_lane", "_recorder", "_sequence")
+
+    def __init__(self, gpu: GpuBackend, handle: EventHandle, has_timing: bool) -> None:
+        self._gpu, self._handle, self._has_timing = gpu, handle, has_timing
+        self._lane: Lane | None = None
+        self._sequence = 0
+        self._recorder: Capture | None = None
+        self._gone = ""
+
+    @property
+    def gpu(self) -> GpuBackend:
+        return self._gpu
+
+    @property
+    def handle(self) -> EventHandle:
+        return self._handle
+
+    @property
+    def has_timing(self) -> bool:
+        """Whether elapsed time can be asked of it."""
+        return self._has_timing
+
+    @property
+    def is_recorded(self) -> bool:
+        return self._lane is not None
+
+    @property
+    def is_open(self) -> bool:
+        """False once it was destroyed."""
+        return not self._gone
+
+    def record(self, stream: Stream | int | None = None) -> None:
+        """Record it at the end of what is queued on a stream; a former recording is forgotten."""
+        self._gpu.record_event(self, stream)
+
+    def synchronize(self) -> None:
+        """Wait for its last recording. Raises EventError when it has none, KernelFault."""
+        self._gpu.event_synchronize(self)
+
+    def query(self) -> bool:
+        """True when its last recording was reached. Raises EventError when it has none, KernelFault."""
+        return self._gpu.event_query(self)
+
+    def elapsed_ms(self, end: Event) -> float:
+        """Milliseconds from this event to `end`. Raises EventError where that means nothing."""
+        return self._gpu.event_elapsed_ms(self, end)
+
+    def close(self) -> None:
+        """Destroy it. Nothing for one destroyed already."""
+        if not self._gone:
+            self._gpu.destroy_event(self)
+
+    def __enter__(self) -> Event:
+        self._check_open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _check_open(self) -> None:
+        if self._gone:
+            raise HandleClosed(f"event {self._handle} was destroyed: {self._gone}")
+
+    def __repr__(self) -> str:
+        where = f"recorded on stream {self._lane.handle}" if self._lane is not None else "not recorded"
+        return f"<Event {self._handle} of {self._gpu.capabilities.device}, {self._gone or where}>"
+
+    def __del__(self) -> None:
+        if not self._gone:
+            self._gpu._dropped_events.append(self._handle)
+
+
+class Graph:
+    """What a capture recorded, to be run as often as wanted. It holds the memory it names.
+
+    Made by `gpu.end_capture(stream)`. Values of slots are set by name at a launch and remembered.
+    """
+
+    __slots__ = ("__weakref__", "_gone", "_gpu", "_sequence", "name")
+
+    def __init__(self, gpu: GpuBackend, sequence: LaunchSequence, name: str) -> None:
+        self._gpu, self._sequence, self.name = gpu, sequence, name
+        self._gone = ""
+
+    @property
+    def gpu(self) -> GpuBackend:
+        return self._gpu
+
+    @property
+    def sequence(self) -> LaunchSequence:
+        """The operations it runs."""
+        self._check_open()
+        return self._sequence
+
+    @property
+    def slot_names(self) -> tuple[str, ...]:
+        """The names that have to be set before it can run."""
+        return self.sequence.slot_names
+
+    @property
+    def allocations(self) -> tuple[Allocation, ...]:
+        """The memory it names and holds."""
+        return self.sequence.allocations
+
+    def __len__(self) -> int:
+        return len(self.sequence.operations)
+
+    def launch(self, stream: Stream | int | None = None, **values: object) -> None:
+        """Run it on a stream, slots set by name. Raises as the launches in it do; a fault names graph and node."""
+        self._gpu.launch_graph(self, stream, **values)
+
+    def close(self) -> None:
+        """Let go of what it holds. Nothing for one destroyed already."""
+        if not self._gone:
+            self._gpu.destroy_graph(self)
+
+    def __enter__(self) -> Graph:
+        self._check_open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _check_open(self) -> None:
+        if self._gone:
+            raise HandleClosed(f"{self.name} was destroyed: {self._gone}")
+
+    def __repr__(self) -> str:
+        return f"<{self.name}, {self._gone or f'{len(self._sequence.operations)} operations'}>"
+
+
+class StreamCapture:
+    """`with gpu.capture(stream) as capture:` … `capture.graph`: begin_capture and end_capture around a block.
+
+    An exception in the block abandons the capture.
+    """
+
+    __slots__ = ("_graph", "_stream")
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._graph: Graph | None = None
+
+    @property
+    def graph(self) -> Graph:
+        """What was recorded. Raises CaptureError inside the block."""
+        if self._graph is None:
+            raise CaptureError("the capture is still under way; its graph is there after the `with` block")
+        return self._graph
+
+    def __enter__(self) -> StreamCapture:
+        self._stream.gpu.begin_capture(self._stream)
+        return self
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        if kind is not None:
+            self._stream.gpu.abort_capture(self._stream)
+        else:
+            self._graph = self._stream.gpu.end_capture(self._stream)

@@ -1,0 +1,169 @@
+"""From what a driver reports to what a user is told: whose fault it is, the details, and the log of all of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from ..errors import ContextLost, DriverFault, Finding, KernelFault, LaunchSummary
+from .operations import QueuedLaunch
+
+if TYPE_CHECKING:
+    from ..lane import Lane
+    from ..memory.ledger import Ledger
+
+_SHOWN_FINDINGS = 8
+
+
+class FaultBook:
+    """All faults of one backend: `findings` in the order they were found, and the fault that lost the context."""
+
+    def __init__(self, ledger: Ledger, lanes: Mapping[int, Lane]) -> None:
+        self._ledger, self._lanes = ledger, lanes
+        self.findings: list[Finding] = []
+        self.lost: KernelFault | None = None
+
+    def kernel_fault(
+        self, fault: DriverFault, lane: Lane | None, *, own: QueuedLaunch | None = None, earlier: bool = False
+    ) -> KernelFault:
+        """The error a user sees for a driver's fault, found while working on `lane`.
+
+        `own` is the launch it is charged to unless the driver names another one; `earlier` says that it was there
+        before the launch at which it was noticed.
+        """
+        if fault.launch is not None:
+            found = self.launch(fault.launch)
+            if found is None and own is not None and own.ordinal == fault.launch:
+                found = own
+        else:
+            found = own
+        launch = found.summary if found is not None else None
+        findings = tuple(self._complete(finding, launch, fault) for finding in fault.findings)
+        self.findings.extend(findings)
+        suspects = self._suspects(lane) if launch is None and fault.launch is None else ()
+        dropped = tuple(
+            each.summary for each in (self.launch(ordinal) for ordinal in fault.dropped) if each is not None
+        )
+        error = KernelFault(
+            _message(fault, launch, suspects, dropped, findings, earlier),
+            findings=findings,
+            launch=launch,
+            suspects=suspects,
+            dropped=dropped,
+            earlier=earlier,
+            code_name=fault.code_name,
+        )
+        self._void(fault, launch)
+        if fault.context_lost and self.lost is None:
+            self.lost = error
+            for each in self._lanes.values():
+                each.abandon()
+        return error
+
+    def context_lost(self, device: str) -> ContextLost:
+        """What every call raises once the context is lost."""
+        cause = self.lost
+        assert cause is not None
+        launch = cause.launch
+        since = f"since launch {launch.ordinal} (kernel {launch.kernel})" if launch is not None else "since a fault"
+        return ContextLost(
+            f"{device}: context lost {since}: {cause.code_name}. Nothing can be run on it any more; "
+            "close this backend and open another",
+            cause=cause,
+            launch=launch,
+        )
+
+    def launch(self, ordinal: int) -> QueuedLaunch | None:
+        """The launch of that number, as far as it is remembered."""
+        for lane in list(self._lanes.values()):
+            for launch in list(lane.ring):
+                if launch.ordinal == ordinal:
+                    return launch
+        for block in self._ledger.blocks():
+            used = block.last_use
+            if isinstance(used, QueuedLaunch) and used.ordinal == ordinal:
+                return used
+        return None
+
+    def _suspects(self, lane: Lane | None) -> tuple[LaunchSummary, ...]:
+        """The launches since the last good synchronisation: of this stream, or of all when it has none."""
+        own = list(lane.ring) if lane is not None else []
+        if not own:
+            own = sorted(
+                (launch for each in list(self._lanes.values()) for launch in list(each.ring)),
+                key=lambda launch: launch.ordinal,
+            )
+        return tuple(launch.summary for launch in own if not launch.rejected)
+
+    def _complete(self, finding: Finding, launch: LaunchSummary | None, fault: DriverFault) -> Finding:
+        """Add what only the engine knows: the kernel's name, the launch's number, what lies at the address."""
+        changes: dict[str, object] = {}
+        if finding.kernel is None and launch is not None:
+            changes["kernel"] = launch.kernel
+        if finding.launch is None and (launch is not None or fault.launch is not None):
+            changes["launch"] = launch.ordinal if launch is not None else fault.launch
+        if finding.address is not None:
+            place = self._ledger.describe(finding.address)
+            if place:
+                changes["allocation"] = place
+        return dataclasses.replace(finding, **changes) if changes else finding  # type: ignore[arg-type]
+
+    def _void(self, fault: DriverFault, launch: LaunchSummary | None) -> None:
+        """Remember what dropped launches should have written: reading it later is refused."""
+        for block in self._ledger.blocks() if fault.dropped else ():
+            used = block.last_use
+            if isinstance(used, QueuedLaunch) and used.ordinal in fault.dropped:
+                culprit = f"launch {launch.ordinal} of {launch.kernel}" if launch is not None else "an earlier fault"
+                block.void = (
+                    f"launch {used.ordinal} of {used.kernel_name}, which uses it, did not run because of {culprit}"
+                )
+
+
+def describe_finding(finding: Finding) -> str:
+    """One finding as one line: what, where in the kernel, where in memory, where in the source."""
+    parts = [f"{finding.kind}: {finding.message}"]
+    if finding.block is not None:
+        parts.append(f"block {finding.block}")
+    if finding.thread is not None:
+        parts.append(f"thread {finding.thread}")
+    if finding.address is not None:
+        what = f"{finding.nbytes} bytes " if finding.nbytes is not None else ""
+        parts.append(f"{finding.access or 'access'} of {what}at {finding.address:#x}")
+    if finding.allocation:
+        parts.append(finding.allocation)
+    if finding.source_file is not None:
+        parts.append(f"{finding.source_file}:{finding.source_line}")
+    if finding.ptx_line is not None:
+        parts.append(f"PTX line {finding.ptx_line}{f' ({finding.instruction})' if finding.instruction else ''}")
+    return ", ".join(parts)
+
+
+def _message(
+    fault: DriverFault,
+    launch: LaunchSummary | None,
+    suspects: Iterable[LaunchSummary],
+    dropped: Iterable[LaunchSummary],
+    findings: tuple[Finding, ...],
+    earlier: bool,
+) -> str:
+    lines = [str(fault)]
+    if launch is not None:
+        lines.append(f"in {launch}")
+    if earlier:
+        lines.append("this fault is older than the launch at which it was noticed, and not charged to it")
+    if launch is None and fault.launch is not None:
+        lines.append(f"in launch {fault.launch}, no longer remembered")
+    elif launch is None:
+        listed = list(suspects)
+        if listed:
+            lines.append("unattributed; launches since the last good synchronisation:")
+            lines.extend(f"  {each}" for each in listed)
+        else:
+            lines.append("unattributed; no launch since the last good synchronisation is remembered")
+        lines.append("to find out which: open_backend(…, debug_sync=True), or `with gpu.debug_sync():` around a region")
+    lines.extend(f"  {describe_finding(finding)}" for finding in findings[:_SHOWN_FINDINGS])
+    if len(findings) > _SHOWN_FINDINGS:
+        lines.append(f"  and {len(findings) - _SHOWN_FINDINGS} more findings (.findings)")
+    lines.extend(f"not run because of it: {each}" for each in dropped)
+    return "\n".join(lines)

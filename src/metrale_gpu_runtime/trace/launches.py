@@ -1,0 +1,66 @@
+"""What the launch code hands to the backend to be issued, and what a capture keeps of an operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from ..driver import LaunchTarget
+from ..geometry import Geometry
+
+if TYPE_CHECKING:
+    from ..memory.allocation import Allocation
+    from ..stream import Stream
+
+
+@dataclass(frozen=True, slots=True)
+class LentHostMemory:
+    """Host memory that one launch may use in place. `owner` keeps it alive while the launch runs."""
+
+    address: int
+    nbytes: int
+    writable: bool
+    owner: object = None
+
+
+def no_arguments() -> str:
+    return ""
+
+
+@dataclass(slots=True)
+class LaunchRecord:
+    """One checked launch, ready for `gpu.issue(record, stream)`.
+
+    `allocations` is everything the launch names, by argument or by `.uses`; `lent` the host memory it uses in place;
+    `arguments` makes the summary for an error, only when there is one; `site` is the caller's file and line;
+    `kernel` is kept alive until the launch was handed to the driver.
+    """
+
+    kernel_name: str
+    module_name: str
+    geometry: Geometry
+    target: LaunchTarget
+    image: bytes
+    allocations: tuple[Allocation, ...] = ()
+    lent: tuple[LentHostMemory, ...] = ()
+    arguments: Callable[[], str] = no_arguments
+    site: str = ""
+    kernel: object = None
+
+
+class RecordedOperation(Protocol):
+    """One operation of a capture or a sequence, to be run later, as often as wanted."""
+
+    @property
+    def allocations(self) -> tuple[Allocation, ...]:
+        """The memory it names; whoever holds the operation holds the memory."""
+        ...
+
+    def run(self, stream: Stream) -> None:
+        """Queue it on a stream."""
+        ...
+
+    def describe(self) -> str:
+        """What it is, for an error."""
+        ...

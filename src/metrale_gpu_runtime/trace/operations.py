@@ -1,0 +1,64 @@
+"""What is remembered of a queued operation: enough to name it in an error, nothing that keeps memory alive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..errors import LaunchSummary
+from ..geometry import Geometry
+
+
+class QueuedOperation:
+    """A copy, a fill, an allocation in stream order: `sequence` is its number on stream `stream`, from 1."""
+
+    __slots__ = ("describe_work", "sequence", "stream")
+
+    def __init__(self, stream: int, sequence: int, describe_work: Callable[[], str]) -> None:
+        self.stream, self.sequence, self.describe_work = stream, sequence, describe_work
+
+    def __str__(self) -> str:
+        return f"{self.describe_work()} on stream {self.stream}"
+
+    @property
+    def summary(self) -> LaunchSummary | None:
+        """The launch it is, if it is one."""
+        return None
+
+
+class QueuedLaunch(QueuedOperation):
+    """A launch, by the ordinal that the driver knows it by."""
+
+    __slots__ = ("arguments", "geometry", "kernel_name", "module_name", "ordinal", "rejected", "site")
+
+    def __init__(
+        self,
+        stream: int,
+        sequence: int,
+        ordinal: int,
+        kernel_name: str,
+        module_name: str,
+        geometry: Geometry,
+        arguments: Callable[[], str],
+        site: str,
+    ) -> None:
+        self.stream, self.sequence, self.ordinal = stream, sequence, ordinal
+        self.kernel_name, self.module_name, self.geometry = kernel_name, module_name, geometry
+        self.arguments, self.site, self.rejected = arguments, site, False
+
+    def __str__(self) -> str:
+        return str(self.summary)
+
+    @property
+    def summary(self) -> LaunchSummary:
+        geometry = self.geometry
+        return LaunchSummary(
+            ordinal=self.ordinal,
+            kernel=self.kernel_name,
+            module=self.module_name,
+            grid=geometry.grid.as_tuple(),
+            block=geometry.block.as_tuple(),
+            shared_mem=geometry.shared_mem,
+            stream=self.stream,
+            arguments=self.arguments(),
+            site=self.site,
+        )

@@ -1,0 +1,128 @@
+"""A trace: the operations a backend was given, as a list, as JSON, and compared with another one by alignment."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
+
+from . import regions
+
+if TYPE_CHECKING:
+    from ..lane import Lane
+    from .launches import LaunchRecord
+    from .operations import QueuedLaunch, QueuedOperation
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TracedOperation:
+    """One operation. `kind` is "launch" or the call's name; `outcome` "queued", "empty", "rejected" or "failed".
+
+    `image` is the launch's parameter block in hexadecimal, `arguments` the same for people; `nbytes` is what a copy or
+    fill moves; `range` the names of the `gpu.range` blocks around it.
+    """
+
+    kind: str
+    stream: int
+    outcome: str = "queued"
+    kernel: str = ""
+    module: str = ""
+    ordinal: int = 0
+    grid: tuple[int, int, int] | None = None
+    block: tuple[int, int, int] | None = None
+    shared_mem: int = 0
+    arguments: str = ""
+    image: str = ""
+    nbytes: int = 0
+    detail: str = ""
+    site: str = ""
+    range: str = ""
+
+    def __str__(self) -> str:
+        if self.kind != "launch":
+            return f"{self.detail or self.kind} on stream {self.stream}"
+        text = f"{self.kernel} (module {self.module}), grid {self.grid}, block {self.block}"
+        if self.shared_mem:
+            text += f", {self.shared_mem} bytes of shared memory"
+        text += f", stream {self.stream}, arguments ({self.arguments})"
+        return text if self.outcome == "queued" else f"{text}: {self.outcome}"
+
+
+@dataclass(slots=True)
+class Trace:
+    """What one backend was given while the trace was on, in the order in which it was queued."""
+
+    backend: str
+    device: str
+    operations: list[TracedOperation] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.operations)
+
+    def __iter__(self) -> Iterator[TracedOperation]:
+        return iter(self.operations)
+
+    @property
+    def launches(self) -> list[TracedOperation]:
+        """The launches among the operations."""
+        return [each for each in self.operations if each.kind == "launch"]
+
+    def launch(self, record: LaunchRecord, lane: Lane, launch: QueuedLaunch, outcome: str) -> None:
+        """Note one launch; the engine's."""
+        geometry = record.geometry
+        self.operations.append(
+            TracedOperation(
+                "launch",
+                lane.handle,
+                outcome,
+                record.kernel_name,
+                record.module_name,
+                launch.ordinal,
+                geometry.grid.as_tuple(),
+                geometry.block.as_tuple(),
+                geometry.shared_mem,
+                record.arguments(),
+                bytes(record.image).hex(),
+                site=record.site,
+                range=regions.current(),
+            )
+        )
+
+    def operation(self, kind: str, lane: Lane, operation: QueuedOperation, nbytes: int) -> None:
+        """Note one copy, fill or event call; the engine's."""
+        self.operations.append(
+            TracedOperation(kind, lane.handle, nbytes=nbytes, detail=operation.describe_work(), range=regions.current())
+        )
+
+    def to_json(self, indent: int | None = None) -> str:
+        """The whole trace as JSON; `Trace.from_json` reads it."""
+        return json.dumps(
+            {
+                "format": FORMAT,
+                "backend": self.backend,
+                "device": self.device,
+                "operations": [asdict(operation) for operation in self.operations],
+            },
+            indent=indent,
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Trace:
+        """Read what `to_json` wrote. Raises ValueError for anything else."""
+        try:
+            data = json.loads(text)
+            if data["format"] != FORMAT:
+                raise ValueError(f"a trace of format {data['format']!r}; this version reads {FORMAT}")
+            operations = [
+                TracedOperation(**{key: _tuple(value) for key, value in each.items()}) for each in data["operations"]
+            ]
+            return cls(str(data["backend"]), str(data["device"]), operations)
+        except (TypeError, KeyError, AttributeError) as error:
+            raise ValueError(f"this is no trace: {error}") from error
+
+
+def _tuple(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
