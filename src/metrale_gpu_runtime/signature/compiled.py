@@ -51,6 +51,7 @@ def _parameter(index: int, variable: Variable, offset: int) -> Parameter:
         floating=floating,
         signed=signed,
         scalar=scalar,
+        c_type=f"struct({variable.nbytes}, {variable.align})" if variable.count is not None else None,
         space=variable.pointer_space if variable.pointer_space != "generic" else None,
         source=PTX,
     )

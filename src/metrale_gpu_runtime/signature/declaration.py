@@ -25,9 +25,7 @@ _TOKEN: Final = re.compile(
 )
 _COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _WHOLE_WORDS: Final = ("void", "bool", "float", "double", "wchar_t", "char8_t", "char16_t", "char32_t")
-_BUILT_IN: Final = frozenset(
-    (*_WHOLE_WORDS, "char", "short", "int", "long", "signed", "unsigned", "_Bool", "__int128")
-)
+_BUILT_IN: Final = frozenset((*_WHOLE_WORDS, "char", "short", "int", "long", "signed", "unsigned", "_Bool", "__int128"))
 _IGNORED: Final = frozenset(
     ("volatile", "restrict", "__restrict", "__restrict__", "__grid_constant__", "register", "typename")
 )
@@ -86,9 +84,7 @@ class _Reader:
     def __init__(self, text: str, kernel: str) -> None:
         self.text, self.kernel = text, kernel
         blanked = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
-        self.tokens = [
-            _Token(match[0], match.start(), match.lastgroup == "word") for match in _TOKEN.finditer(blanked)
-        ]
+        self.tokens = [_Token(match[0], match.start(), match.lastgroup == "word") for match in _TOKEN.finditer(blanked)]
 
     def refuse(self, message: str, at: int | None = None) -> NoReturn:
         place = at if at is not None else len(self.text)
@@ -214,6 +210,8 @@ class _Declarator:
                 if word == "[" and not self.words and self.named is None:
                     self._skip_attribute()
                     continue
+                if word == "...":
+                    self.reader.refuse("a kernel takes no variable arguments", token.at)
                 break
             if word == "const":
                 self.constants[0] = True
@@ -328,8 +326,6 @@ class _Declarator:
                 self.reader.refuse("a kernel takes no references; declare a pointer or a value", token.at)
             elif token.text == "const" and depth:
                 self.constants[-1] = True
-            elif token.text == "...":
-                self.reader.refuse("a kernel takes no variable arguments", token.at)
             elif token.text not in _IGNORED:
                 break
             self.position += 1

@@ -576,9 +576,7 @@ def _expand(pattern: _Node, arguments: Sequence[_Node]) -> list[_Node]:
     expanded: list[_Node] = []
     for position in range(lengths.pop()):
         chosen = [
-            argument.elements[position]
-            if isinstance(argument, _Pack) and _mentions(pattern, number)
-            else argument
+            argument.elements[position] if isinstance(argument, _Pack) and _mentions(pattern, number) else argument
             for number, argument in enumerate(arguments)
         ]
         expanded.append(_one(pattern, chosen))
@@ -720,8 +718,6 @@ def _parameter(index: int, type: _Node) -> Parameter:
         pointee = None if isinstance(target, (_Pointer, _Function)) else find_c_type(name)
         if isinstance(target, _Array):
             pointee = find_c_type(spell(target.element))
-        return parameter_of_pointer(
-            index, pointee, name, source=MANGLED_NAME, constant=constant, spelling=spell(type)
-        )
+        return parameter_of_pointer(index, pointee, name, source=MANGLED_NAME, constant=constant, spelling=spell(type))
     name = spell(type)
     return parameter_of_value(index, find_c_type(name) or name, source=MANGLED_NAME, spelling=name)

@@ -55,9 +55,7 @@ def _name(signature: KernelSignature) -> str:
 
 
 class _Pair:
-    def __init__(
-        self, stronger: KernelSignature, weaker: KernelSignature, ours: Parameter, theirs: Parameter
-    ) -> None:
+    def __init__(self, stronger: KernelSignature, weaker: KernelSignature, ours: Parameter, theirs: Parameter) -> None:
         self.stronger, self.weaker, self.ours, self.theirs = stronger, weaker, ours, theirs
 
     def merge(self, follows_weaker: bool) -> tuple[Parameter, bool]:

@@ -66,7 +66,8 @@ class Parameter:
     def __str__(self) -> str:
         """The parameter as C; what is not known is said, not made up."""
         if self.c_type is not None:
-            return f"{self.c_type} {self.name}" if self.name is not None else self.c_type
+            is_made_up = self.c_type.startswith("struct(")
+            return f"{self.c_type} {self.label}" if self.name is not None or is_made_up else self.c_type
         if self.kind == "pointer":
             qualifier = "const " if self.constant else ""
             if self.element_name is not None or self.element is not None:
@@ -85,8 +86,6 @@ class Parameter:
             return f"b64 {self.label} /* pointer or {what} */"
         if readings is not None:
             return f"b{8 * self.nbytes} {self.label} /* {' or '.join(each.c_name for each in readings)} */"
-        if self.kind == "value":
-            return f"struct({self.nbytes}, {self.align if self.align is not None else '?'}) {self.label}"
         if self.nbytes in (1, 2, 4):
             return f"b{8 * self.nbytes} {self.label} /* {self.nbytes} bytes of unknown kind */"
         return f"{self.nbytes} bytes {self.label} /* of unknown kind */"
