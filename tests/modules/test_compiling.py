@@ -156,19 +156,31 @@ def test_headers_are_found_as_the_compiler_finds_them(tmp_path: Path) -> None:
     first.mkdir()
     second.mkdir()
     (second / "h.h").write_text("2")
-    options = (f"-I{first}", f"--include-path={second}")
+    options = (f"-I{first}", "--include-path", str(second))
     before = key("#include <h.h>", options=options)
     assert before == key("#include <h.h>", options=options)
     (second / "h.h").write_text("3")
     changed = key("#include <h.h>", options=options)
     (first / "h.h").write_text("1")
     assert len({before, changed, key("#include <h.h>", options=options)}) == 3
+    for written in (
+        (f"-I{first}",),
+        ("-I", str(first)),
+        (f"-I {first}",),
+        (f"-I={first}",),
+        (f" --include-path={first}",),
+    ):
+        (first / "h.h").write_text("1")
+        one = key("#include <h.h>", options=written)
+        (first / "h.h").write_text("4")
+        assert key("#include <h.h>", options=written) != one
 
 
 def test_what_cannot_be_told_is_not_remembered(tmp_path: Path) -> None:
     """A computed include or a pre-include gives no key, and nothing is kept without one."""
     assert key("#include HEADER\n") is None
-    assert key(options=("--pre-include=x.h",)) is None
+    for option in ("--pre-include=x.h", "-include=x.h", "-DA=1 -I/somewhere"):
+        assert key(options=(option,)) is None
     assert key("#\\\ninclude HEADER\n") is None
     memo = CompileMemo()
     memo.put(None, CompiledPtx(b"x", "", (13, 0)))

@@ -18,18 +18,27 @@ from .nvrtc import CompiledPtx
 
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include|import)(?:_next)?[ \t]*(?P<rest>[^\n]*)", re.MULTILINE)
 _NAMED = re.compile(r"(?P<open>[<\"])(?P<name>[^>\"]+)[>\"]")
-_FOLDER_OPTION = re.compile(r"(?:-I|--include-path=)(?P<folder>.+)")
-_PRE_INCLUDE = re.compile(r"(?:-include|--pre-include)\b")
+# NVRTC takes -Ifolder, -I=folder, "-I folder", and -I or --include-path followed by the folder.
+_FOLDER_OPTION = re.compile(r"\s*(?:-I|--include-path)(?:=|\s*)(?P<folder>.*?)\s*", re.DOTALL)
+_OPAQUE_OPTION = re.compile(r"\S\s+-|incl", re.IGNORECASE)
 _SPLICE = re.compile(r"\\\r?\n")
 
 
-class _ComputedInclude(Exception):
-    """A header is named by a macro, so that only the preprocessor knows which it is."""
+class _HeadersUnknown(Exception):
+    """A header is named by a macro, or by an option that is not read here: only the compiler knows which it is."""
 
 
 def _folders(options: Sequence[str], own: Iterable[str | os.PathLike[str]]) -> list[Path]:
-    named = [match["folder"] for option in options if (match := _FOLDER_OPTION.fullmatch(option))]
-    return [*(Path(each) for each in own), *(Path(each) for each in named)]
+    """The folders that are looked through for headers, in order."""
+    folders = [Path(each) for each in own]
+    given = iter(options)
+    for option in given:
+        match = _FOLDER_OPTION.fullmatch(option)
+        if match is not None:
+            folders.append(Path(match["folder"] or next(given, "")))
+        elif _OPAQUE_OPTION.search(option):
+            raise _HeadersUnknown
+    return folders
 
 
 def _headers(text: str, beside: Path | None, folders: Sequence[Path], found: dict[Path, str]) -> None:
@@ -41,7 +50,7 @@ def _headers(text: str, beside: Path | None, folders: Sequence[Path], found: dic
     for match in _INCLUDE.finditer(_SPLICE.sub("", text)):
         named = _NAMED.match(match["rest"])
         if named is None:
-            raise _ComputedInclude
+            raise _HeadersUnknown
         places = [beside, *folders] if named["open"] == '"' and beside is not None else folders
         for place in places:
             assert place is not None
@@ -67,12 +76,10 @@ def compile_key(
     compiler: str,
 ) -> str | None:
     """The key of one compilation; None when it must not be remembered."""
-    if any(_PRE_INCLUDE.match(option) for option in options):
-        return None
     headers: dict[Path, str] = {}
     try:
         _headers(source, None, _folders(options, include_paths), headers)
-    except (_ComputedInclude, OSError):  # an unreadable header: the compiler is to say so
+    except (_HeadersUnknown, OSError):  # an unreadable header: the compiler is to say so
         return None
     parts = [source, name, repr(list(options)), repr(list(names)), architecture, str(debug), compiler]
     parts += [f"{path}={digest}" for path, digest in headers.items()]

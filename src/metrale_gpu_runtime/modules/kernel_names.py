@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -22,6 +23,7 @@ def _without_spaces(name: str) -> str:
     return re.sub(r"\s+(?![A-Za-z_])|(?<![A-Za-z_0-9])\s+", "", name)
 
 
+@functools.lru_cache(maxsize=4096)
 def _written_names(symbol: str) -> frozenset[str]:
     """All ways to write a symbol's name in C++: with and without parameters, template arguments, namespaces."""
     if not is_mangled(symbol):

@@ -15,7 +15,7 @@ __all__ = ["CompiledPtx", "compile_ptx", "first_errors", "gives_architecture", "
 
 _SHOWN_ERRORS = 3
 _DIAGNOSTIC = re.compile(r"^(?P<file>[^\n]+?)\((?P<line>\d+)\): (?P<text>(?:catastrophic )?(?:error|warning)\b.*)$")
-_ARCHITECTURE_OPTION = re.compile(r"-{1,2}(?:gpu-architecture|arch)(?:=|$)")
+_ARCHITECTURE_OPTION = re.compile(r"\s*-{1,2}(?:gpu-architecture|arch)(?:=|$)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..driver import Driver, FunctionAttributes
-from ..errors import KernelNotFound, ModuleLoadError
+from ..errors import GpuError, KernelNotFound, ModuleLoadError
 from ..handles import KernelHandle
 from ..signature import KernelSignature, parse_declaration
 from ..trace.site import call_site
@@ -181,7 +181,7 @@ class ModuleRegistry:
             raise TypeError(f"a kernel's name is a non-empty string, not {function!r}")
         try:
             found = self._look_up(loaded, function, signature)
-        except KernelNotFound:
+        except GpuError:
             self._record(module, function, None)
             raise
         self._record(module, function, found.name)
