@@ -177,6 +177,8 @@ class CheckedLaunch:
         for pointer in pointers:
             pointer.check_alive()
         kernel = self.kernel
+        # A launch may be made again, or replayed, long after it was checked.
+        kernel.module.check_loaded()
         signature = kernel.signature
         # Only descriptions and bytes: the summary is kept longer than the launch and must keep no memory alive.
         summary = tuple((argument.description, argument.data) for argument in arguments)
@@ -216,9 +218,10 @@ def check_launch(
 ) -> CheckedLaunch:
     """Check arguments against the signature and the geometry against the limits; lay out the image.
 
-    Raises the ArgumentError family, GeometryError, LimitExceeded, NotSupported. Nothing has reached the driver then,
-    but for the preparing of the kernel itself.
+    Raises the ArgumentError family, GeometryError, LimitExceeded, NotSupported, HandleClosed for a module that is
+    unloaded. Nothing has reached the driver then, but for the preparing of the kernel itself.
     """
+    kernel.module.check_loaded()
     if not grid_slots.axes:
         kernel.check_geometry(geometry)
     checked = kernel.checked(tuple(argument.description for argument in arguments))
