@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from metrale_gpu_runtime.driver import FunctionAttributes
 from metrale_gpu_runtime.errors import (
     ContextLost,
     DriverError,
@@ -14,7 +15,6 @@ from metrale_gpu_runtime.errors import (
     NotSupported,
     OutOfDeviceMemory,
 )
-from metrale_gpu_runtime.driver import FunctionAttributes
 from metrale_gpu_runtime.handles import DevicePtr
 from metrale_gpu_runtime.launch import KernelLaunch
 from metrale_gpu_runtime.testing import FaultPlan, LaunchFault, MockGpuBackend, Refusal, run_isolated
@@ -103,7 +103,7 @@ def test_a_lost_context_keeps_its_first_cause():
 @pytest.mark.parametrize(("code", "name"), [(1, "CUDA_ERROR_INVALID_VALUE"), (209, "CUDA_ERROR_NO_BINARY_FOR_GPU")])
 @pytest.mark.parametrize("way", ["direct", "prepared", "sequence", "graph"])
 def test_a_refused_launch_raises_itself(way, code, name):
-    """A launch the driver refuses raises in every way of launching, with kernel and geometry; it is not a fault later."""
+    """A launch the driver refuses raises in every way of launching, with its facts; it is no fault later."""
     with MockGpuBackend() as gpu:
         kernel = gpu.kernel("m", "k")
         configured = KernelLaunch(gpu, kernel).grid(5).block(33).arg_u32(7)
@@ -245,7 +245,7 @@ def test_a_case_in_a_child_process_does_not_end_the_session(function):
     result = run_isolated(function)
     assert (result.exit_code, result.signal_name) == ((-9, "SIGKILL") if function is _die else (1, None))
     assert function is _die or "CUDA_ERROR_ILLEGAL_ADDRESS" in result.stderr
-    with pytest.raises(AssertionError, match="SIGKILL|ended with 1"):
+    with pytest.raises(AssertionError, match=r"SIGKILL|ended with 1"):
         result.check()
 
 

@@ -10,7 +10,7 @@ from ..driver import FunctionAttributes
 from ..drivers.mock import Call, FaultPlan, KernelBody, Log, MockDriver
 
 if TYPE_CHECKING:
-    from ..kernel import Kernel
+    from ..kernel import Kernel, Module
 
 
 class MockGpuBackend(GpuBackend):
@@ -49,9 +49,9 @@ class MockGpuBackend(GpuBackend):
 
     # ------------------------------------------------ kernels
 
-    def kernel(self, module: str, function: str, *, signature: str | None = None) -> Kernel:
+    def kernel(self, module: str | Module, function: str, *, signature: str | None = None) -> Kernel:
         """As GpuBackend's; a module that was never loaded is an empty one here, unless the mock is strict."""
-        if not self.mock.strict and not self.has_module(module):
+        if isinstance(module, str) and not self.mock.strict and not self.has_module(module):
             self.load_module(module, binary=b"mock")
         return super().kernel(module, function, signature=signature)
 

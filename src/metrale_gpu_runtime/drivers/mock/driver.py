@@ -1,8 +1,8 @@
 """The mock driver: records every call, moves real bytes, orders work in queues, fails on request.
 
 What it does not model:
-- Kernels do nothing unless a Python function stands for their body (`define_kernel`); it never reads code, but for
-  the names of a PTX text's kernels. A body runs as one piece, so blocks and threads of a launch never race.
+- Kernels do nothing unless a Python function stands for their body (`define_kernel`); of code it reads only the names
+  and the `.maxntid` and `.reqntid` of a PTX text's kernels. A body runs as one piece: threads never race.
 - Time: its clock counts operations (1/1024 ms each). Nothing runs in the background; work runs when somebody
   waits, polls (one operation per question) or has filled a queue.
 - Registers, caches, occupancy beyond what a kernel's definition says, clocks, power, preemption.
@@ -41,7 +41,15 @@ from ...handles import EventHandle, KernelHandle, ModuleHandle, StreamHandle
 from . import log as calls
 from .faults import FaultPlan, LaunchFault
 from .host import HostBytes
-from .kernels import KernelBody, KernelContext, KernelDefinition, LoadedKernel, LoadedModule, declared_kernels
+from .kernels import (
+    KernelBody,
+    KernelContext,
+    KernelDefinition,
+    LoadedKernel,
+    LoadedModule,
+    declared_kernels,
+    launch_bounds,
+)
 from .memory import ContractViolation, MockMemory, Region
 from .profiles import profile as named_profile
 from .queues import Operation, Queues, Recording
@@ -119,9 +127,7 @@ class MockDriver(Driver):
 
         Holds for lookups made afterwards. `body` gets a KernelContext.
         """
-        self._definitions[module, function] = KernelDefinition(
-            body, attributes or FunctionAttributes(), blocks_per_multiprocessor
-        )
+        self._definitions[module, function] = KernelDefinition(body, attributes, blocks_per_multiprocessor)
 
     def declare_kernels(self, module: str, *functions: str) -> None:
         """Say that a module has these kernels, without a body; what `strict` then finds."""
@@ -499,7 +505,9 @@ class MockDriver(Driver):
 
     def function_attributes(self, kernel: KernelHandle) -> FunctionAttributes:
         with self._call(calls.AskAttributes(kernel)):
-            return self._kernel(kernel).definition.attributes
+            known = self._kernel(kernel)
+            said = known.definition.attributes
+            return said if said is not None else launch_bounds(known.module.image, known.name)
 
     def max_active_blocks(self, kernel: KernelHandle, block_threads: int, shared_mem: int) -> int:
         with self._call(calls.AskOccupancy(kernel, block_threads, shared_mem)):

@@ -181,8 +181,8 @@ class FaultPlan:
     ) -> FaultPlan:
         """Let the `nth` call of this kind fail (from it on, with `forever`); returns the plan.
 
-        `failure` defaults to what the kind of call fails with naturally; calls in `spared` do not count. Raises ValueError for an unknown call or
-        an `nth` below 1.
+        `failure` defaults to what the kind of call fails with naturally; calls in `spared` do not count. Raises
+        ValueError for an unknown call or an `nth` below 1.
         """
         if call != ANY_CALL and call not in CALLS:
             raise ValueError(f"no driver call {call!r}; there are {', '.join(sorted(CALLS))} and {ANY_CALL!r}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...driver import ArgumentKind, CodeImage, FunctionAttributes
+from ...errors import PtxSyntaxError
 from ...geometry import Dim3
 from ...handles import KernelHandle, ModuleHandle
 from .log import Launch, RecordedArgument
@@ -95,7 +96,7 @@ class KernelContext:
         form = _FORMATS[scalar]
         size = struct.calcsize(form)
         view = self.memory(index, None if count is None else count * size)
-        return view[: len(view) // size * size].cast(form)
+        return view[: len(view) // size * size].cast(form)  # type: ignore[no-any-return,call-overload]
 
     def array(self, index: int, dtype: npt.DTypeLike, count: int | None = None) -> npt.NDArray[Any]:
         """A pointer argument as a NumPy array on the mock's memory, of `count` elements or to the allocation's end."""
@@ -137,7 +138,7 @@ class KernelDefinition:
     """What was said of a kernel before it was looked up."""
 
     body: KernelBody | None = None
-    attributes: FunctionAttributes = field(default_factory=FunctionAttributes)
+    attributes: FunctionAttributes | None = None
     blocks_per_multiprocessor: int | None = None
 
 
@@ -164,6 +165,26 @@ class LoadedKernel:
 # Comments and strings go first, so that a kernel in a comment is none.
 _PTX_NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\[^\n])*"', re.DOTALL)
 _PTX_ENTRY = re.compile(r"\.entry\s+([A-Za-z_$%][\w$]*)")
+
+
+def launch_bounds(image: CodeImage, function: str) -> FunctionAttributes:
+    """What the PTX says of a kernel's blocks (`.reqntid`, `.maxntid`), as a real driver reports it."""
+    if image.format != "ptx":
+        return FunctionAttributes()
+    from ...ptx.parser import parse
+
+    try:
+        known = parse(image.data.decode(), name=image.name).functions.get(function)
+    except (PtxSyntaxError, UnicodeDecodeError):
+        # Any text is accepted here, so nothing is known of this one's kernels.
+        return FunctionAttributes()
+    if known is None:
+        return FunctionAttributes()
+    most = known.bounds.maxntid
+    return FunctionAttributes(
+        max_threads_per_block=most[0] * most[1] * most[2] if most is not None else None,
+        required_block=known.bounds.reqntid,
+    )
 
 
 def declared_kernels(image: CodeImage) -> tuple[str, ...] | None:

@@ -24,9 +24,7 @@ class MockTarget(ConformanceTarget):
         self.name = f"mock {profile}"
 
     def open_backend(self, **options: Any) -> MockGpuBackend:
-        return MockGpuBackend(
-            self.profile, strict=True, strict_pointers=self.strict_pointers, fill=0xC7, **options
-        )
+        return MockGpuBackend(self.profile, strict=True, strict_pointers=self.strict_pointers, fill=0xC7, **options)
 
     def load(self, gpu: GpuBackend, kernels: str, name: str | None = None) -> Module:
         assert isinstance(gpu, MockGpuBackend)

@@ -55,7 +55,12 @@ class ConformanceTarget(ABC):
         return None
 
     def after_close(self, gpu: GpuBackend) -> None:
-        """Look at the driver's books after `close`. Raises AssertionError when something was not given back."""
+        """Look at the driver's books after `close`. Raises AssertionError when something was not given back.
+
+        The default looks at the engine's own.
+        """
+        assert not gpu.is_open
+        assert gpu.live_alloc_count() == 0
 
     # ------------------------------------------------ for the cases
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from collections.abc import Callable
 
 import numpy as np
 
+from ....args import Bytes
 from ....backend import GpuBackend
 from ....buffers import DeviceBuffer
 from ....kernel import Kernel
@@ -49,7 +51,7 @@ def echo(gpu: GpuBackend, kernel: Kernel, add: str, value: object, nbytes: int) 
     out = gpu.array(np.full(nbytes + 3, 0x5A, dtype=np.uint8))
     launch = KernelLaunch(gpu, kernel).arg_ptr(out.ptr)
     getattr(launch, f"arg_{add}")(value).launch()
-    written = out.numpy().tobytes()
+    written = out.tobytes()
     assert written[nbytes:] == b"\x5a\x5a\x5a", f"{kernel.function} wrote past its {nbytes} bytes"
     return written[:nbytes]
 
@@ -71,9 +73,9 @@ def halves_arrive_by_their_bits(target: ConformanceTarget) -> None:
     with target.opened() as gpu:
         for add, value, expected in _HALVES:
             out = gpu.array(np.zeros(5, dtype=np.uint16))
-            data = KernelLaunch(gpu, target.kernel(gpu, "echo_16")).arg_ptr(out.ptr)
-            getattr(data, f"arg_{add}")(value)
-            assert data.kernel_args[1].data.hex() == expected, f"{add}({value!r})"
+            launch = KernelLaunch(gpu, target.kernel(gpu, "echo_16")).arg_ptr(out.ptr)
+            getattr(launch, f"arg_{add}")(value)
+            assert launch.kernel_args[1] == Bytes(bytes.fromhex(expected)), f"{add}({value!r})"
         bits = int.from_bytes(bytes.fromhex("003e"), "little")
         assert echo(gpu, target.kernel(gpu, "echo_16"), "u16", bits, 2).hex() == "003e"
 
@@ -139,7 +141,7 @@ def structures_keep_every_field(target: ConformanceTarget) -> None:
 
     dtype = np.dtype([("a", np.int8), ("b", np.float64), ("c", np.int32)], align=True)
     data = struct.pack("<b7xdi4x", 11, -7.25, -300)
-    ways = (
+    ways: tuple[Callable[[KernelLaunch], KernelLaunch], ...] = (
         lambda launch: launch.arg_bytes(data),
         lambda launch: launch.arg_bytes(data, align=8),
         lambda launch: launch.arg_struct(np.array((11, -7.25, -300), dtype=dtype)[()]),

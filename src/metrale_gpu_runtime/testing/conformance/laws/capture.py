@@ -11,8 +11,8 @@ from ....launch import KernelLaunch
 from ....scalars import u32
 from ....slots import slot
 from ..case import case
+from ..refused import refused
 from ..target import ConformanceTarget
-from .refusals import refused
 
 
 @case(invariants=(7,), field=(27,))
@@ -86,8 +86,10 @@ def what_is_dropped_in_a_capture_waits_for_its_end(target: ConformanceTarget) ->
     with target.opened() as gpu, gpu.create_stream() as stream:
         kernel = target.kernel(gpu, "affine")
         values = gpu.array(np.array([1, 2], dtype=np.uint32))
+        held = gpu.array(np.zeros(5, dtype=np.uint32))
         with gpu.capture(stream) as old:
-            kernel[1, 2, 0, stream](gpu.array(np.zeros(5, dtype=np.uint32)), u32(2), u32(10), u32(1))
+            kernel[1, 2, 0, stream](held, u32(2), u32(10), u32(1))
+        del held
         before = gpu.live_alloc_count()
         spare, event, graph = gpu.array(np.zeros(3)), gpu.create_event(), old.graph
         del old

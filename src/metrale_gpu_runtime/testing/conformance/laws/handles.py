@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from ....errors import ForeignHandle, HandleClosed, InvalidPointer
@@ -9,8 +13,8 @@ from ....handles import DevicePtr
 from ....launch import KernelLaunch
 from ....scalars import u32
 from ..case import case
+from ..refused import refused
 from ..target import ConformanceTarget
-from .refusals import refused
 
 
 @case(invariants=(9,))
@@ -48,7 +52,10 @@ def an_unknown_address_is_refused(target: ConformanceTarget) -> None:
         kernel = target.kernel(gpu, "echo_32")
         out = gpu.array(np.zeros(3, dtype=np.uint32))
         refused(
-            target, gpu, lambda: KernelLaunch(gpu, kernel).arg_ptr(DevicePtr(0x1000)).arg_u32(5).launch(), InvalidPointer
+            target,
+            gpu,
+            lambda: KernelLaunch(gpu, kernel).arg_ptr(DevicePtr(0x1000)).arg_u32(5).launch(),
+            InvalidPointer,
         )
         KernelLaunch(gpu, kernel).arg_ptr(DevicePtr(out.ptr.address + 4)).arg_u32(5).launch()
         assert out.numpy().tolist() == [0, 5, 0]
@@ -64,16 +71,19 @@ def a_closed_backend_is_refused(target: ConformanceTarget) -> None:
     prepared()
     gpu.close()
     gpu.close()
-    for call in (
-        lambda: gpu.alloc(3),
-        lambda: kernel[1, 1](out, u32(5)),
+    calls: list[Callable[[], object]] = [
+        partial(gpu.alloc, 3),
+        partial(kernel[1, 1], out, u32(5)),
         prepared,
         out.numpy,
         stream.synchronize,
         event.record,
         gpu.synchronize,
-        lambda: gpu.load_module("m", source="x"),
-    ):
+        partial(gpu.load_module, "m", source="x"),
+    ]
+    for call in calls:
         refused(target, gpu, call, HandleClosed)
-    del out, stream, event, prepared, kernel
+    calls.clear()
+    del out, stream, event, prepared, kernel, call
+    gc.collect()
     target.after_close(gpu)

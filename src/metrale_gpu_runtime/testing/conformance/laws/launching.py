@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 
 import numpy as np
 
@@ -18,8 +19,8 @@ from ....launch import KernelLaunch
 from ....scalars import u32
 from ....slots import slot
 from ..case import case
+from ..refused import refused
 from ..target import SIGNATURES, ConformanceTarget
-from .refusals import refused
 
 
 @case(invariants=(5,))
@@ -103,7 +104,7 @@ def slots_are_set_by_name(target: ConformanceTarget) -> None:
             ({"colour": 1}, ArgumentCountError),
             ({"where": 7}, GpuError),
         ):
-            refused(target, gpu, lambda wrong=wrong: prepared(**wrong), error)  # type: ignore[misc, arg-type]
+            refused(target, gpu, partial(prepared, **wrong), error)
         assert second.numpy().tolist() == [1, 11, 2, 3, 4]
 
 
@@ -119,7 +120,7 @@ def a_prepared_launch_checks_new_values(target: ConformanceTarget) -> None:
             ((values.ptr, 2, 10, 2.5), ArgumentKindError),
             ((values.ptr, 2, 10, 2**32), ArgumentRangeError),
         ):
-            refused(target, gpu, lambda given=given: prepared(*given), error)  # type: ignore[misc]
+            refused(target, gpu, partial(prepared, *given), error)
         prepared()
         prepared(values.ptr, 2, 100, 1)
         prepared()

@@ -13,8 +13,8 @@ from ....scalars import u32
 from ....slots import slot
 from ....stream import Stream
 from ..case import case
+from ..refused import refused
 from ..target import ConformanceTarget
-from .refusals import refused
 
 
 def _churn(gpu: GpuBackend) -> None:
@@ -53,8 +53,10 @@ def prepared_launches_and_sequences_hold_their_memory(target: ConformanceTarget)
         out = gpu.array(np.zeros(3, dtype=np.float32))
         before = gpu.live_alloc_count()
         prepared = kernel[1, 3].prepare(gpu.array(np.array([4, 5, 6], dtype=np.float32)), out, u32(3), 10.0)
+        held = gpu.array(np.array([7, 8, 9], dtype=np.float32))
         with gpu.sequence() as step:
-            kernel[1, 3](gpu.array(np.array([7, 8, 9], dtype=np.float32)), out, u32(3), 100.0)
+            kernel[1, 3](held, out, u32(3), 100.0)
+        del held
         for _ in range(2):
             _churn(gpu)
             prepared()
@@ -71,8 +73,10 @@ def a_graph_holds_its_memory(target: ConformanceTarget) -> None:
         kernel = target.kernel(gpu, "scale_add")
         out = gpu.array(np.zeros(3, dtype=np.float32))
         before = gpu.live_alloc_count()
+        held = gpu.array(np.array([4, 5, 6], dtype=np.float32))
         gpu.begin_capture(stream)
-        kernel[1, 3, 0, stream](gpu.array(np.array([4, 5, 6], dtype=np.float32)), out, u32(3), 10.0)
+        kernel[1, 3, 0, stream](held, out, u32(3), 10.0)
+        del held
         graph = gpu.end_capture(stream)
         for _ in range(2):
             _churn(gpu)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from ....backend import GpuBackend
+from ....buffers import In
 from ....errors import (
     ArgumentCountError,
     ArgumentError,
@@ -15,39 +17,14 @@ from ....errors import (
     ArgumentSizeError,
     ElementTypeError,
     GpuError,
-    LaunchError,
 )
 from ....handles import DevicePtr
 from ....kernel import Kernel
 from ....launch import KernelLaunch
-from ....scalars import f64, u64
+from ....scalars import f64, u32, u64
 from ..case import case
+from ..refused import refused
 from ..target import SIGNATURES, ConformanceTarget
-
-
-def refused(
-    target: ConformanceTarget,
-    gpu: GpuBackend,
-    launch: Callable[[], object],
-    error: type[GpuError],
-    *,
-    index: int | None = None,
-    says: tuple[str, ...] = (),
-) -> GpuError:
-    """Assert that `launch` raises exactly this kind of error, about this argument, and calls no driver."""
-    with target.no_launch(gpu):
-        try:
-            launch()
-        except error as caught:
-            if index is not None:
-                assert isinstance(caught, ArgumentError)
-                assert caught.index == index, f"blames argument {caught.index}, not {index}: {caught}"
-            for words in says:
-                assert words in str(caught), f"{words!r} is missing in: {caught}"
-            return caught
-        except Exception as caught:
-            raise AssertionError(f"raised {type(caught).__name__} instead of {error.__name__}: {caught}") from caught
-        raise AssertionError(f"went through; {error.__name__} is right")
 
 
 def _with(gpu: GpuBackend, kernel: Kernel, add: str, value: object) -> Callable[[], object]:
@@ -74,7 +51,6 @@ def numbers_out_of_range_are_refused(target: ConformanceTarget) -> None:
         kernel = target.kernel(gpu, "echo_32")
         for add, value, limits in wrong:
             error = refused(target, gpu, _with(gpu, kernel, add, value), ArgumentRangeError, index=1, says=(add,))
-            assert isinstance(error, ArgumentRangeError)
             assert error.expected == limits
 
 
@@ -113,7 +89,6 @@ def a_scalar_of_the_wrong_width_is_refused(target: ConformanceTarget) -> None:
             (lambda: KernelLaunch(gpu, kernel).arg_ptr(out.ptr).arg_u16(2).launch(), 2),
         ):
             error = refused(target, gpu, launch, ArgumentSizeError, index=1, says=(kernel.function,))
-            assert isinstance(error, ArgumentSizeError)
             assert (error.expected, error.given) == (4, given)
         kernel[1, 1](out.ptr, 2.0)
         assert out.numpy().tolist() == [2.0, 9.0, 9.0]
@@ -132,7 +107,6 @@ def a_structure_of_the_wrong_size_is_refused(target: ConformanceTarget) -> None:
             return KernelLaunch(gpu, kernel).arg_ptr(out.ptr)
 
         error = refused(target, gpu, lambda: launch().arg_bytes(bytes(13)).launch(), ArgumentSizeError, index=1)
-        assert isinstance(error, ArgumentSizeError)
         assert (error.expected, error.given) == (24, 13)
         refused(target, gpu, lambda: launch().arg_bytes(bytes(24), align=4).launch(), ArgumentSizeError, index=1)
         refused(target, gpu, lambda: launch().arg_struct(value).launch(), ArgumentError, index=1)
@@ -150,9 +124,11 @@ def too_few_or_too_many_arguments_are_refused(target: ConformanceTarget) -> None
         for _ in range(2):
             for given in (numbers[:2], (*numbers, np.uint32(1))):
                 error = refused(
-                    target, gpu, lambda given=given: kernel[1, 2](values.ptr, *given), ArgumentCountError  # type: ignore[misc]
+                    target,
+                    gpu,
+                    partial(kernel[1, 2], values.ptr, *given),
+                    ArgumentCountError,
                 )
-                assert isinstance(error, ArgumentCountError)
                 assert (error.expected, error.given) == (4, 1 + len(given))
             few = KernelLaunch(gpu, kernel).block(2).arg_ptr(values.ptr).arg_u32(2)
             refused(target, gpu, few.launch, ArgumentCountError, says=("4", "2"))
@@ -204,7 +180,6 @@ def elements_of_the_wrong_type_are_refused(target: ConformanceTarget) -> None:
         error = refused(
             target, gpu, lambda: kernel[1, 1](wide, out, 8), ElementTypeError, index=0, says=("i32", "i64", "x")
         )
-        assert isinstance(error, ElementTypeError)
         assert error.name == "x"
         kernel[1, 1](right, out, 8)
         assert int(out.numpy()[0]) == 28
@@ -227,19 +202,32 @@ def a_declared_signature_names_the_parameter(target: ConformanceTarget) -> None:
             ({"values": values, "count": 2}, ArgumentCountError),
         ):
             names: dict[str, object] = {"factor": 10, "addend": 7, **by_name}
-            caught = refused(target, gpu, lambda names=names: kernel[1, 2](values, **names), error)  # type: ignore[misc]
-            assert isinstance(caught, LaunchError)
-        error = refused(
+            refused(target, gpu, partial(kernel[1, 2], values, **names), error)
+        range_error = refused(
             target, gpu, lambda: kernel[1, 2](values, 2, 10, -7), ArgumentRangeError, index=3, says=("addend",)
         )
-        assert isinstance(error, ArgumentRangeError)
-        assert error.name == "addend"
+        assert range_error.name == "addend"
 
 
 @case(invariants=(3,), field=(17,))
 def views_with_gaps_are_refused(target: ConformanceTarget) -> None:
-    """An array that is not contiguous is refused with the two ways out of it."""
+    """A host array that is not contiguous is refused with what to do about it, and a buffer has no such views."""
     host = np.arange(24, dtype=np.float32).reshape(4, 6)
     with target.opened() as gpu:
+        kernel = target.kernel(gpu, "scale_add")
+        out = gpu.array(host)
+
+        def lend(view: object) -> None:
+            kernel[1, 3](In(view), out.ptr, u32(3), 1.0)
+
         for view in (host[:, :4], host.T, host[::2], np.broadcast_to(host[0], (3, 6))):
-            refused(target, gpu, lambda view=view: gpu.empty(view.shape, view.dtype).copy_from(view), GpuError)  # type: ignore[misc]
+            room = gpu.empty(view.shape, view.dtype)
+            refused(target, gpu, partial(gpu.copy_h2d, view, room), GpuError, says=("contiguous",))
+            refused(
+                target,
+                gpu,
+                partial(lend, view),
+                GpuError,
+                says=("contiguous",),
+            )
+        refused(target, gpu, lambda: out[::2], IndexError)
