@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import cmath
 import math
+import struct
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from .errors import ScalarKindError, ScalarRangeError, ScalarRefused
 from .rounding import BFLOAT16, BINARY16, BINARY32, BINARY64, FloatFormat, bits_to_float, round_to_bits
 from .structs import StructValue, is_struct, struct_bytes
 
-Number = int | float | complex | Fraction
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    Number: TypeAlias = int | float | complex | Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,7 @@ class ScalarType:
     highest: int | None = None
     constructor: str = ""
     _format: FloatFormat | None = field(default=None, repr=False, compare=False)
+    _struct: struct.Struct | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_integer(self) -> bool:
@@ -60,6 +64,12 @@ class ScalarType:
             if self.lowest <= value <= self.highest:  # type: ignore[operator]
                 return value.to_bytes(self.nbytes, "little", signed=self.lowest < 0)
             raise self._out_of_range(value)
+        # struct rounds as IEEE does, but raises where infinity is wanted and leaves the bits of a NaN to the C library.
+        if type(value) is float and self._struct is not None and not exact and value == value:
+            try:
+                return self._struct.pack(value)
+            except OverflowError:
+                pass
         return self._encode_any(value, exact)
 
     def decode(self, data: bytes | bytearray | memoryview) -> int | float | complex | bool:
@@ -89,6 +99,8 @@ class ScalarType:
         return self._format
 
     def _encode_any(self, value: object, exact: bool) -> bytes:
+        if _NUMPY_CLASSES.get(type(value)) is self:
+            return value.tobytes()  # type: ignore[attr-defined, no-any-return]
         given = _read(value, self)
         if given.type == self and given.data is not None:
             return given.data
@@ -193,10 +205,18 @@ i8: Final = _integer("i8", "signed char")
 i16: Final = _integer("i16", "short")
 i32: Final = _integer("i32", "int")
 i64: Final = _integer("i64", "long long")
-f16: Final = ScalarType("f16", 2, 2, "float", "__half", constructor="f16", _format=BINARY16)
-bf16: Final = ScalarType("bf16", 2, 2, "float", "__nv_bfloat16", constructor="bf16", _format=BFLOAT16)
-f32: Final = ScalarType("f32", 4, 4, "float", "float", constructor="f32", _format=BINARY32)
-f64: Final = ScalarType("f64", 8, 8, "float", "double", constructor="f64", _format=BINARY64)
+
+
+def _float(name: str, c_name: str, format: FloatFormat, code: str | None) -> ScalarType:
+    packed = struct.Struct(f"<{code}") if code is not None else None
+    nbytes = format.nbits // 8
+    return ScalarType(name, nbytes, nbytes, "float", c_name, constructor=name, _format=format, _struct=packed)
+
+
+f16: Final = _float("f16", "__half", BINARY16, "e")
+bf16: Final = _float("bf16", "__nv_bfloat16", BFLOAT16, None)
+f32: Final = _float("f32", "float", BINARY32, "f")
+f64: Final = _float("f64", "double", BINARY64, "d")
 boolean: Final = ScalarType("bool", 1, 1, "bool", "bool", constructor="boolean")
 # cuComplex and cuda::std::complex are aligned to their whole size, unlike C's own complex types.
 c64: Final = ScalarType("c64", 8, 8, "complex", "cuFloatComplex", constructor="c64", _format=BINARY32)
@@ -214,7 +234,10 @@ def scalar_of(value: object) -> Scalar | None:
     """
     if isinstance(value, Scalar):
         return value
-    if isinstance(value, (bool, int, float, complex)) and type(value).__module__ == "builtins":
+    known = _NUMPY_CLASSES.get(type(value))
+    if known is not None:
+        return Scalar(known, value.tobytes())  # type: ignore[attr-defined]
+    if type(value) in (bool, int, float, complex):
         return None
     try:
         given = _read(value, None)
@@ -228,8 +251,7 @@ def scalar_of(value: object) -> Scalar | None:
 # ---------------------------------------------------------------- reading what a caller hands in
 
 
-@dataclass(frozen=True, slots=True)
-class _Given:
+class _Given(NamedTuple):
     """A number with what is known of where it came from.
 
     `kind` is "integer", "float", "bool" or "complex"; `type` and `data` the scalar type it already has and its bytes
@@ -239,27 +261,40 @@ class _Given:
     original: object
     kind: str
     value: Number
-    description: str
     type: ScalarType | None = None
     data: bytes | None = None
     is_typed: bool = False
+
+    @property
+    def description(self) -> str:
+        """The value with its type, for messages."""
+        original = self.original
+        if isinstance(original, Scalar):
+            return repr(original)
+        if self.is_typed:
+            kind = type(original)
+            name = getattr(getattr(original, "dtype", None), "name", kind.__name__)
+            return f"{kind.__module__.partition('.')[0]}.{name} {self.value!r}"
+        if isinstance(original, int) and not isinstance(original, bool) and original.bit_length() > 256:
+            return "a large integer"
+        return f"the {'bool' if self.kind == 'bool' else self.kind} {self.value!r}"
 
 
 def _read(value: object, wanted: ScalarType | None) -> _Given:
     """Take apart a scalar from any of the libraries we know. Raises ScalarKindError for what is no scalar."""
     if isinstance(value, Scalar):
-        return _typed_given(value, value.value, value.type, value.data, repr(value))
+        return _typed_given(value, value.value, value.type, value.data)
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, (numpy.generic, numpy.ndarray)):
         return _read_numpy(value, wanted)
     if isinstance(value, bool):
-        return _Given(value, "bool", value, repr(value))
+        return _Given(value, "bool", value)
     if isinstance(value, int):
-        return _Given(value, "integer", int(value), f"the integer {int(value)}" if _is_short(value) else "an integer")
+        return _Given(value, "integer", int(value))
     if isinstance(value, float):
-        return _Given(value, "float", float(value), f"the float {value!r}")
+        return _Given(value, "float", float(value))
     if isinstance(value, complex):
-        return _Given(value, "complex", complex(value), f"the complex number {value!r}")
+        return _Given(value, "complex", complex(value))
     ctypes = sys.modules.get("ctypes")
     if ctypes is not None and isinstance(value, (ctypes._SimpleCData, ctypes.Array)):
         return _read_ctypes(value, ctypes, wanted)
@@ -268,13 +303,9 @@ def _read(value: object, wanted: ScalarType | None) -> _Given:
     raise _no_scalar(value, wanted)
 
 
-def _is_short(value: int) -> bool:
-    return value.bit_length() <= 256
-
-
-def _typed_given(original: object, value: Number, type: ScalarType, data: bytes | None, text: str) -> _Given:
+def _typed_given(original: object, value: Number, type: ScalarType, data: bytes | None) -> _Given:
     kind = "integer" if type.is_integer else type.kind
-    return _Given(original, kind, value, text, type, data, is_typed=True)
+    return _Given(original, kind, value, type, data, is_typed=True)
 
 
 def _no_scalar(value: object, wanted: ScalarType | None) -> ScalarKindError:
@@ -303,7 +334,7 @@ def _read_numpy(value: Any, wanted: ScalarType | None) -> _Given:
     if type(value).__module__.startswith("numpy.ma"):
         raise ScalarKindError(f"a masked value ({value!r}) where a scalar is wanted", given=value)
     if dtype.name == "bfloat16":
-        return _typed_given(value, float(value), bf16, value.tobytes(), f"{dtype.name}({float(value)!r})")
+        return _typed_given(value, float(value), bf16, value.tobytes())
     kind = _NUMPY_KINDS.get(dtype.kind)
     if kind is None:
         advice = "; arg_struct takes structured values" if dtype.names is not None else ""
@@ -316,11 +347,13 @@ def _read_numpy(value: Any, wanted: ScalarType | None) -> _Given:
     if not isinstance(number, (bool, int, float, complex)) or type(number).__module__ == "numpy":
         number = _exact_number(number, kind)
     type_ = _NUMPY_SCALARS.get((dtype.kind, dtype.itemsize))
-    text = f"numpy.{dtype.name} {number!r}"
     if type_ is None:
-        return _Given(value, kind, number, text, is_typed=True)
-    data = value.tobytes() if dtype.isnative and sys.byteorder == "little" else None
-    return _typed_given(value, number, type_, data, text)
+        return _Given(value, kind, number, is_typed=True)
+    if not dtype.isnative or sys.byteorder != "little":
+        return _typed_given(value, number, type_, None)
+    if type(value) is dtype.type:
+        _NUMPY_CLASSES[dtype.type] = type_
+    return _typed_given(value, number, type_, value.tobytes())
 
 
 def _exact_number(number: Any, kind: str) -> Number:
@@ -334,6 +367,8 @@ def _exact_number(number: Any, kind: str) -> Number:
     as_double = float(number)
     if math.isnan(as_double) or number == as_double:
         return as_double
+    from fractions import Fraction
+
     try:
         return Fraction(*number.as_integer_ratio())
     except (OverflowError, ValueError):
@@ -356,22 +391,21 @@ def _read_ctypes(value: Any, ctypes: Any, wanted: ScalarType | None) -> _Given:
             f"a ctypes {name} where a scalar is wanted ({wanted.name if wanted else 'scalar'}){advice}", given=value
         )
     number = value.value
-    text = f"ctypes.{name} {number!r}"
     # The bytes themselves only for floats, for the payload of a NaN: a ctypes bool may hold any byte, while a kernel's
     # is 0 or 1. A type of the other byte order is read by its number.
     is_little = getattr(type(value), "__ctype_le__", None) is type(value)
     data = bytes(value) if kind == "f" and is_little else None
-    return _typed_given(value, number, _NUMPY_SCALARS[kind, nbytes], data, text)
+    return _typed_given(value, number, _NUMPY_SCALARS[kind, nbytes], data)
 
 
 def _read_ml_dtypes(value: Any) -> _Given:
     name = type(value).__name__
     if name == "bfloat16":
-        return _typed_given(value, float(value), bf16, None, f"ml_dtypes.bfloat16 {float(value)!r}")
+        return _typed_given(value, float(value), bf16, None)
     if name.startswith("float"):
-        return _Given(value, "float", float(value), f"ml_dtypes.{name} {float(value)!r}", is_typed=True)
+        return _Given(value, "float", float(value), is_typed=True)
     if name.startswith(("int", "uint")):
-        return _Given(value, "integer", int(value), f"ml_dtypes.{name} {int(value)!r}", is_typed=True)
+        return _Given(value, "integer", int(value), is_typed=True)
     raise _no_scalar(value, None)
 
 
@@ -391,6 +425,9 @@ _NUMPY_SCALARS: Final[Mapping[tuple[str, int], ScalarType]] = {
     ("c", 8): c64,
     ("c", 16): c128,
 }
+
+# NumPy's scalar classes whose values are, as they lie in memory, those of a scalar type; filled as they are met.
+_NUMPY_CLASSES: Final[dict[type, ScalarType]] = {}
 
 _CTYPES_KINDS: Final = {
     **dict.fromkeys("bhilq", "i"),

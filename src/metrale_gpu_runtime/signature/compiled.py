@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from ..ptx.syntax import Function, Variable
 from ..scalars import ScalarType, bf16, f16, f32, f64
 from .kernel_signature import KernelSignature
 from .parameter import DRIVER, PTX, Parameter
+
+if TYPE_CHECKING:
+    from ..ptx.syntax import Function, Variable
 
 _FLOATS: Final[dict[str, ScalarType]] = {"f16": f16, "bf16": bf16, "f32": f32, "f64": f64}
 _NUMBERED: Final = re.compile(r"_param_\d+$|^param_?\d+$")

@@ -9,7 +9,6 @@ tag may stand between: `struct Particle(24, 8) one`. Names may be left out. Open
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass, replace
 from typing import Final, NoReturn
@@ -394,6 +393,8 @@ class _Declarator:
         if base == "void":
             self.reader.refuse("void is the type of no parameter; declare a pointer or a value", self.start)
         if type is None:
+            import difflib
+
             close = difflib.get_close_matches(base, list(C_TYPES), 1)
             hint = f"did you mean {close[0]!r}? " if close else ""
             self.reader.refuse(

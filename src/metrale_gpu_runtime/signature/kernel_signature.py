@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 
 from ..errors import ArgumentCountError
@@ -46,6 +45,8 @@ class KernelSignature:
                 f'{source}; give it by position, or declare them: signature="const float* x, int n"'
             )
         else:
+            import difflib
+
             close = difflib.get_close_matches(name, names, 1)
             hint = f"did you mean {close[0]!r}? " if close else ""
             message = f"{self.kernel} has no parameter {name!r}; {hint}it has {', '.join(names)}"

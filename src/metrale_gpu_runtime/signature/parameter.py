@@ -66,8 +66,13 @@ class Parameter:
     def __str__(self) -> str:
         """The parameter as C; what is not known is said, not made up."""
         if self.c_type is not None:
-            is_made_up = self.c_type.startswith("struct(")
-            return f"{self.c_type} {self.label}" if self.name is not None or is_made_up else self.c_type
+            if self.name is None and not self.c_type.startswith("struct("):
+                return self.c_type
+            # C writes the name of a pointer to a function or to an array between its parentheses.
+            mark = next((each for each in ("(*)", "(&)") if each in self.c_type), None)
+            if mark is not None:
+                return self.c_type.replace(mark, f"{mark[:2]}{self.label})", 1)
+            return f"{self.c_type} {self.label}"
         if self.kind == "pointer":
             qualifier = "const " if self.constant else ""
             if self.element_name is not None or self.element is not None:
