@@ -1,0 +1,61 @@
+"""What the driver calls: translate a kernel, or ask whether that can be done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ....errors import UnsupportedInstruction
+from ....ptx.syntax import Function, Instruction, PtxModule
+from .emitter import instruction_text
+from .kernel import KernelTranslator, TranslatedKernel
+from .refusal import Refused
+
+
+def translate(
+    module: PtxModule,
+    kernel: str,
+    *,
+    module_name: str,
+    check: str | None = None,
+    global_addresses: Mapping[str, int] | None = None,
+) -> TranslatedKernel:
+    """LLVM IR for one kernel, in text.
+
+    `check` is "memory" for checked accesses or None. `global_addresses` are the host addresses of the module's
+    `.global` and `.const` variables. Raises `UnsupportedInstruction` for what is not translated.
+    """
+    if check not in (None, "memory"):
+        raise ValueError(f'check is {check!r}; the translator knows "memory" and None')
+    function = module.functions[kernel]
+    try:
+        translator = KernelTranslator(module, function, check=check, global_addresses=global_addresses)
+        return translator.translate()
+    except Refused as refused:
+        raise _error(refused, function, module_name) from None
+
+
+def unsupported(module: PtxModule, kernel: str, *, module_name: str) -> UnsupportedInstruction | None:
+    """The error that `translate` would raise, or None: an instruction that is not translated, a call that cannot
+    be followed. Nothing is kept; costs about what translating does."""
+    function = module.functions[kernel]
+    try:
+        KernelTranslator(module, function, check=None, global_addresses=None).translate()
+    except Refused as refused:
+        return _error(refused, function, module_name)
+    return None
+
+
+def _error(refused: Refused, kernel: Function, module_name: str) -> UnsupportedInstruction:
+    instruction: Instruction | None = refused.instruction
+    text = instruction_text(instruction) if instruction is not None else kernel.name
+    line = instruction.position.line if instruction is not None else kernel.position.line
+    source = ""
+    if instruction is not None and instruction.source is not None:
+        source = f" (from {instruction.source.file}:{instruction.source.line})"
+    return UnsupportedInstruction(
+        f"{kernel.name} in {module_name}, PTX line {line}{source}: {text} cannot run on the CPU backend: {refused}",
+        module=module_name,
+        kernel=kernel.name,
+        instruction=text,
+        line=line,
+    )

@@ -1,0 +1,280 @@
+"""LLVM text for one kernel: named values, registers with their values in the current block, and calls outwards.
+
+Registers are allocas of their width. Inside a block the last value of each is kept here, so that LLVM gets one
+instruction for one of PTX's and no load or store; what is live at the end of a block is stored. `mem2reg` does the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ....ptx.syntax import Immediate, Instruction, Negated, Operand, Register, Sink, SpecialRegister, Symbol
+from .floats import float32_bits, float64_bits
+from .refusal import refuse
+from .scalar import INTEGER_OF, SCALARS, WIDTHS, Scalar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from .places import Places
+    from .sites import Sites
+    from .suspension import Suspension
+
+Values = dict[str, str]
+
+# The condition code of add.cc and its like; no name of PTX holds a space.
+CARRY = "carry flag"
+
+
+class Emitter:
+    """The function that is being written. `values[register]` maps an LLVM type to the value's name in this block."""
+
+    suspension: Suspension
+    sites: Sites
+    instruction: Instruction
+
+    def __init__(self, registers: Mapping[str, str], places: Places, *, check: str | None) -> None:
+        self.register_types = {**registers, CARRY: "i1"}
+        self.places = places
+        self.check = check
+        self.lines: list[str] = []
+        self.header: list[str] = []
+        self.footer: list[str] = []
+        self.declarations: dict[str, str] = {}
+        self.values: dict[str, Values] = {}
+        self.dirty: set[str] = set()
+        self.slots: dict[str, str] = {}
+        self.label = "entry"
+        # Results of .ftz instructions: no subnormals are left in them to be flushed.
+        self.flushed: set[str] = set()
+        self.on_demand: Callable[[str], bool] = lambda register: False
+        self._entry_values: dict[str, str] = {}
+        self._count = 0
+
+    # ------------------------------------------------------------ text
+
+    def op(self, text: str) -> str:
+        """Append an instruction with a result; its name."""
+        self._count += 1
+        name = f"%t{self._count}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def do(self, text: str) -> None:
+        """Append an instruction without a result."""
+        self.lines.append(f"  {text}")
+
+    def new_label(self, stem: str) -> str:
+        self._count += 1
+        return f"{stem}{self._count}"
+
+    def begin(self, label: str) -> None:
+        """Open a basic block of LLVM."""
+        self.lines.append(f"{label}:")
+        self.label = label
+
+    def at_entry(self, key: str, text: str) -> str:
+        """A value computed once at the function's entry, whatever the number of its uses."""
+        name = self._entry_values.get(key)
+        if name is None:
+            self._count += 1
+            name = f"%e{self._count}"
+            self.header.append(f"  {name} = {text}")
+            self._entry_values[key] = name
+        return name
+
+    def at_entry_do(self, key: str, text: str) -> None:
+        """An instruction without result at the function's entry, once per key."""
+        if f"do {key}" not in self._entry_values:
+            self._entry_values[f"do {key}"] = ""
+            self.header.append(f"  {text}")
+
+    def at_end_block(self, label: str, text: str) -> None:
+        """A block behind the others that many branches share."""
+        if f"block {label}" not in self._entry_values:
+            self._entry_values[f"block {label}"] = ""
+            self.footer += [f"{label}:", text]
+
+    def declare(self, name: str, text: str) -> None:
+        self.declarations.setdefault(name, f"declare {text}")
+
+    def call(self, result: str, function: str, *arguments: tuple[str, str]) -> str:
+        """Call a function of semantics.c or an intrinsic of LLVM; (type, value) pairs in, the result's name out."""
+        if function not in self.declarations:
+            self.declare(function, f"{result} @{function}({', '.join(kind for kind, _ in arguments)})")
+        text = f"call {result} @{function}({', '.join(f'{kind} {value}' for kind, value in arguments)})"
+        if result == "void":
+            self.do(text)
+            return ""
+        return self.op(text)
+
+    # ------------------------------------------------------------ conversion of representation
+
+    def convert(self, value: str, source: str, target: str) -> str:
+        """The same bits as another LLVM type; the low ones where the target is narrower."""
+        if source == target:
+            return value
+        have, want = WIDTHS[source], WIDTHS[target]
+        if have < want:
+            refuse(f"an operand of {have} bits is read as {want}")
+        if have > want:
+            if source in INTEGER_OF:
+                value, source = self.convert(value, source, INTEGER_OF[source]), INTEGER_OF[source]
+            narrow = INTEGER_OF.get(target, target)
+            value = self.op(f"trunc {source} {value} to {narrow}")
+            return value if narrow == target else self.op(f"bitcast {narrow} {value} to {target}")
+        if source == "ptr":
+            value = self.op(f"ptrtoint ptr {value} to i64")
+            return value if target == "i64" else self.op(f"bitcast i64 {value} to {target}")
+        if target == "ptr":
+            if source != "i64":
+                value = self.op(f"bitcast {source} {value} to i64")
+            return self.op(f"inttoptr i64 {value} to ptr")
+        return self.op(f"bitcast {source} {value} to {target}")
+
+    def widen(self, value: str, source: str, target: str, signed: bool) -> str:
+        """Extend an integer to a wider (or equal) one."""
+        if source == target:
+            return value
+        return self.op(f"{'sext' if signed else 'zext'} {source} {value} to {target}")
+
+    # ------------------------------------------------------------ registers
+
+    def slot(self, register: str) -> str:
+        """The alloca of a register."""
+        name = self.slots.get(register)
+        if name is None:
+            name = self.slots[register] = f"%r{len(self.slots)}"
+        return name
+
+    def register(self, name: str, llvm: str) -> str:
+        """The value of a register as an LLVM type."""
+        known = self.values.get(name)
+        if known is None:
+            if self.on_demand(name):
+                known = self.values[name]
+            else:
+                own = self.register_types[name]
+                known = self.values[name] = {own: self.op(f"load {own}, ptr {self.slot(name)}")}
+        value = known.get(llvm)
+        if value is None:
+            source = next(iter(known))
+            value = known[llvm] = self.convert(known[source], source, llvm)
+        return value
+
+    def set_register(self, name: str, value: str, llvm: str) -> None:
+        """Give a register a value of its own width."""
+        own = self.register_types[name]
+        have, want = WIDTHS[llvm], WIDTHS[own]
+        if have != want:
+            refuse(f"a result of {have} bits goes to {name}, which has {want}")
+        self.values[name] = {llvm: value}
+        self.dirty.add(name)
+
+    def flush(self, live: Iterable[str]) -> None:
+        """Store what the block computed, as far as it is live behind it. The next block starts without values."""
+        for name in (*live, CARRY):
+            if name in self.dirty:
+                own = self.register_types[name]
+                self.do(f"store {own} {self.register(name, own)}, ptr {self.slot(name)}")
+        self.forget()
+
+    def forget(self) -> None:
+        self.values = {}
+        self.dirty = set()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Values read inside are not known outside (their block need not dominate what follows)."""
+        values, dirty = {name: dict(known) for name, known in self.values.items()}, set(self.dirty)
+        yield
+        self.values, self.dirty = values, dirty
+
+    # ------------------------------------------------------------ operands
+
+    def read(self, operand: Operand, scalar: Scalar) -> str:
+        """The value of a source operand as the instruction's type."""
+        kind = type(operand)
+        if kind is Register:
+            return self.register(operand.name, scalar.llvm)  # type: ignore[union-attr]
+        if kind is Immediate:
+            return constant(operand, scalar)  # type: ignore[arg-type]
+        if kind is SpecialRegister:
+            value, llvm = self.places.special(self, operand.name)  # type: ignore[union-attr]
+            if WIDTHS[llvm] < scalar.bits:
+                return self.widen(value, llvm, scalar.llvm, signed=False)
+            return self.convert(value, llvm, scalar.llvm)
+        if kind is Negated:
+            value = self.read(operand.operand, scalar)  # type: ignore[union-attr]
+            if scalar.kind == "p":
+                return self.op(f"xor i1 {value}, true")
+            if scalar.kind == "f":
+                return self.op(f"fneg {scalar.llvm} {value}")
+            return self.op(f"sub {scalar.llvm} 0, {value}")
+        if kind is Symbol:
+            if scalar.bits not in (32, 64):
+                refuse(f"an address is read as {scalar.bits} bits")
+            value, llvm = self.places.address_of(self, operand, scalar.bits)  # type: ignore[arg-type]
+            return self.convert(value, llvm, scalar.llvm)
+        return refuse(f"a {kind.__name__.lower()} stands where a value is expected")
+
+    def write(self, operand: Operand, value: str, scalar: Scalar) -> None:
+        """Give a destination a value of the instruction's type and of its own width."""
+        if type(operand) is Register:
+            self.set_register(operand.name, value, scalar.llvm)
+        elif type(operand) is not Sink:
+            refuse(f"a {type(operand).__name__.lower()} stands where a destination is expected")
+
+    def write_extended(self, operand: Operand, value: str, scalar: Scalar) -> None:
+        """Give a destination a value that may be narrower: it is extended by the sign of its type."""
+        if type(operand) is Register:
+            own = self.register_types[operand.name]
+            want = WIDTHS[own]
+            if scalar.bits < want and scalar.kind not in "fp":
+                value = self.widen(value, scalar.llvm, f"i{want}", scalar.is_signed)
+                self.set_register(operand.name, value, f"i{want}")
+                return
+        self.write(operand, value, scalar)
+
+    def is_pointer(self, operand: Operand) -> bool:
+        """Whether an operand is a register that holds a pointer of LLVM."""
+        return type(operand) is Register and self.register_types[operand.name] == "ptr"
+
+
+def constant(immediate: Immediate, scalar: Scalar) -> str:
+    """A literal as a constant of the instruction's type. Floats are bit patterns, so that NaNs stay as they are."""
+    value, bits = immediate.value, immediate.float_bits
+    if scalar.kind == "p":
+        return "true" if value else "false"
+    if bits is None and scalar.kind == "f" and value:
+        refuse(f"an integer literal is read as {scalar.name}")
+    if scalar.name == "f32":
+        pattern = value if bits == 32 or bits is None else float32_bits(value)
+        return f"bitcast (i32 {pattern & 0xFFFFFFFF} to float)"
+    if scalar.name == "f64":
+        pattern = value if bits == 64 or bits is None else float64_bits(value)
+        return f"bitcast (i64 {pattern & 0xFFFFFFFFFFFFFFFF} to double)"
+    if bits is not None and bits != scalar.bits:
+        if bits == 64 and scalar.bits == 32:
+            value = float32_bits(value)
+        else:
+            refuse(f"a floating-point literal of {bits} bits is read as {scalar.name}")
+    return str(value & ((1 << scalar.bits) - 1))
+
+
+def instruction_text(instruction: Instruction) -> str:
+    """The opcode as written, with its guard."""
+    guard = instruction.guard
+    if guard is None:
+        return instruction.text
+    return f"@{'!' if guard.negated else ''}{guard.register} {instruction.text}"
+
+
+def scalar_of_register(kind: str) -> Scalar:
+    """The type of a declared register; refuses those that no register here can have."""
+    scalar = SCALARS.get(kind)
+    if scalar is None:
+        refuse(f"a register of type .{kind} is not supported")
+    return scalar

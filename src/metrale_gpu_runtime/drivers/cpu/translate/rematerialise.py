@@ -1,0 +1,71 @@
+"""Registers whose value can be computed again from what does not change in a thread's life, instead of being kept."""
+
+from __future__ import annotations
+
+from ....ptx.control_flow import reads, writes
+from ....ptx.syntax import Address, Function, Immediate, Instruction, Register, SpecialRegister, Symbol
+from .places import VARYING_REGISTERS
+
+_FREE = frozenset({"mov", "cvta"})
+_CHEAP = frozenset({"add", "sub", "mul", "mad", "shl", "shr", "and", "or", "xor", "not", "neg", "cvt"})
+_INTEGER_TYPES = frozenset(f"{kind}{bits}" for kind in "usb" for bits in (8, 16, 32, 64))
+# Operations of a value, everything below it included: past that a load from the frame is cheaper.
+MOST_OPERATIONS = 5
+
+
+def rematerialisable(function: Function) -> dict[str, Instruction]:
+    """Registers with their one definition: from parameters, thread and block numbers, symbols and literals."""
+    assert function.body is not None
+    definitions: dict[str, Instruction | None] = {}
+    for statement in function.body:
+        if isinstance(statement, Instruction):
+            for name in writes(statement):
+                definitions[name] = None if name in definitions or statement.guard is not None else statement
+    parameters = {parameter.name for parameter in function.parameters}
+    costs: dict[str, int] = {}
+    # Definitions mostly precede their uses in the text; those that do not are kept in the frame.
+    for statement in function.body:
+        if not isinstance(statement, Instruction):
+            continue
+        names = writes(statement)
+        if len(names) != 1 or definitions[names[0]] is not statement:
+            continue
+        cost = _cost(statement, parameters, costs)
+        if cost is not None and cost <= MOST_OPERATIONS:
+            costs[names[0]] = cost
+    return {name: statement for name in costs if (statement := definitions[name]) is not None}
+
+
+def _cost(statement: Instruction, parameters: set[str], costs: dict[str, int]) -> int | None:
+    opcode, modifiers, operands = statement.opcode, statement.modifiers, statement.operands
+    if not isinstance(operands[0], Register):
+        return None
+    if opcode == "ld":
+        address = operands[1]
+        from_parameter = (
+            "param" in modifiers
+            and isinstance(address, Address)
+            and isinstance(address.base, Symbol)
+            and address.base.name in parameters
+        )
+        return 1 if from_parameter else None
+    if opcode not in _FREE and (opcode not in _CHEAP or not _all_integer(modifiers)):
+        return None
+    cost = 0 if opcode in _FREE else 1
+    for operand in operands[1:]:
+        if isinstance(operand, SpecialRegister):
+            if operand.name in VARYING_REGISTERS:
+                return None
+            cost += 0 if operand.name.startswith(("%tid", "%ctaid", "%ntid", "%nctaid")) else 2
+        elif not isinstance(operand, (Register, Immediate, Symbol)):
+            return None
+    for name in reads(statement):
+        below = costs.get(name)
+        if below is None:
+            return None
+        cost += below
+    return cost
+
+
+def _all_integer(modifiers: tuple[str, ...]) -> bool:
+    return all(word in _INTEGER_TYPES or word in ("lo", "hi", "wide") for word in modifiers)
