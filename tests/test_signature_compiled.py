@@ -198,13 +198,22 @@ def test_spellings_of_the_same_type_agree(declared: str, symbol: str) -> None:
     assert merge(parse_declaration(declared, "k"), mangled).sources == ("declared", "mangled name")
 
 
-def test_a_toolkit_may_align_an_opaque_type_more_strictly() -> None:
-    """A tensor map declared with alignment 64 follows code compiled with 128, and so does what is behind it."""
-    declared = parse_declaration("unsigned char lead, CUtensorMap map, int n", "k")
-    merged = merge(declared, _ptx(".param .u8 a, .param .align 128 .b8 b[128], .param .u32 c"))
+@pytest.mark.parametrize(("align", "last"), [(64, 192), (128, 256)])
+def test_a_tensor_map_is_aligned_as_its_toolkit_did(align: int, last: int) -> None:
+    """A declared tensor map follows code compiled with alignment 64 or 128, and so does what is behind it."""
+    declared = parse_declaration("unsigned char lead, const CUtensorMap map, int n", "k")
+    merged = merge(declared, _ptx(f".param .u8 a, .param .align {align} .b8 b[128], .param .u32 c"))
     assert merged.parameters is not None
-    assert [(each.align, each.offset) for each in merged.parameters] == [(1, 0), (128, 128), (4, 256)]
+    assert [(each.align, each.offset) for each in merged.parameters] == [(1, 0), (align, align), (4, last)]
     assert merged.parameters[2].scalar == i32
+
+
+def test_over_aligned_code_moves_what_is_behind() -> None:
+    """A structure that the code aligns more strictly than declared takes the code's place, and so does its successor."""
+    declared = parse_declaration("unsigned char lead, struct(16, 4) s, int n", "k")
+    merged = merge(declared, _ptx(".param .u8 a, .param .align 16 .b8 b[16], .param .u32 c"))
+    assert merged.parameters is not None
+    assert [(each.align, each.offset) for each in merged.parameters] == [(1, 0), (16, 16), (4, 32)]
 
 
 def test_a_half_agrees_with_two_opaque_bytes() -> None:

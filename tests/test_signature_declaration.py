@@ -115,7 +115,7 @@ def test_every_spelling_of_a_scalar_is_its_type(text: str, scalar: ScalarType, f
         ("half2", 4, 4),
         ("__nv_bfloat162", 4, 4),
         ("dim3", 12, 4),
-        ("CUtensorMap", 128, 64),
+        ("CUtensorMap", 128, 128),
         ("__nv_fp8_e4m3", 1, 1),
         ("struct(24, 8)", 24, 8),
         ("struct Particle(20, 4)", 20, 4),

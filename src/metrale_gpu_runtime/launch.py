@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .stream import Stream
 
 TENSOR_MAP_NBYTES = 128
-TENSOR_MAP_ALIGN = 64
+TENSOR_MAP_ALIGN = 128
 
 
 class KernelLaunch:

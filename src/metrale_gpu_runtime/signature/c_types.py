@@ -92,8 +92,9 @@ _VECTORS: Final[dict[str, tuple[str, ScalarType]]] = {
 }
 
 _OPAQUE: Final = {
-    "CUtensorMap": (128, 64),
-    "CUtensorMap_st": (128, 64),
+    # alignas(128) since CUDA 13, 64 before.
+    "CUtensorMap": (128, 128),
+    "CUtensorMap_st": (128, 128),
     "dim3": (12, 4),
     "__nv_fp8_e4m3": (1, 1),
     "__nv_fp8_e5m2": (1, 1),
