@@ -1,95 +1,41 @@
-"""Function bodies: statements, operands and the names in them."""
+"""Function bodies: scopes, labels, declarations and instructions."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
 
-from .constants import constant, integer, natural, starts_constant
-from .declarations import REGISTER_TYPES, Budget, parameters, variables
-from .lexer import DOTTED, END, NUMBER, STRING, WORD, Tokens
-from .scopes import COMPONENT_NAMES, Meaning, Naming, Scope, find_label
-from .special_registers import COMPONENTS, SCALARS, VECTORS
+from .constants import natural
+from .declarations import parameters, variables
+from .element_types import REGISTER_TYPES
+from .initializers import Budget
+from .lexer import DOTTED, END, WORD, Tokens
+from .operands import OperandReader
+from .scopes import Naming, Scope, find_label
+from .sources import Sources, pragma
 from .symbols import UnresolvedSymbols
 from .syntax import (
-    Address,
     ArgumentList,
     CallPrototype,
     Guard,
-    Immediate,
     Instruction,
     Label,
-    Negated,
     Operand,
-    Pair,
-    Part,
     Register,
-    Sink,
-    SourceLine,
-    SpecialRegister,
     Statement,
     Symbol,
     Variable,
-    Vector,
 )
 
 DEEPEST_BRACES = 128
-_DEEPEST_OPERAND = 8
-_SINK = Sink()
-_SPACES = frozenset({".local", ".shared", ".param", ".global", ".const", ".tex"})
+_SPACES = frozenset({".local", ".shared", ".param", ".global", ".const"})
 _MODULE_DIRECTIVES = frozenset({".entry", ".func", ".visible", ".extern", ".weak", ".version", ".target"})
-_PART = re.compile(r"[bh][0-7]{1,4}")
 _OPCODE = re.compile(r"[a-z][a-z0-9_]*")
 _BRANCHES = frozenset({"bra", "brx"})
 _NEEDS_OPERANDS = {"bra": "a label", "brx": '"," and the name of .branchtargets', "call": "a function"}
 
 
-class Sources:
-    """The `.file` table of a module and the source line in force."""
-
-    def __init__(self, files: dict[int, str]) -> None:
-        self.files = files
-        self.current: SourceLine | None = None
-        self._known: dict[tuple[int, int, int], SourceLine] = {}
-
-    def loc(self, tokens: Tokens) -> None:
-        """Read what follows `.loc`: file, line, column and, for inlined code, the function's name and the call."""
-        number = natural(tokens, "the number of a file")
-        line = natural(tokens, "a line")
-        column = natural(tokens, "a column")
-        while tokens.accept(","):
-            if tokens.accept("function_name"):
-                if tokens.kinds[tokens.at] not in (WORD, DOTTED, NUMBER):
-                    tokens.unexpected("the label of a function's name")
-                tokens.at += 1
-                if tokens.texts[tokens.at] in ("+", "-"):
-                    integer(tokens, "an offset")
-            elif tokens.accept("inlined_at"):
-                for what in ("the number of a file", "a line", "a column"):
-                    natural(tokens, what)
-            else:
-                tokens.unexpected("function_name or inlined_at")
-        key = (number, line, column)
-        known = self._known.get(key)
-        if known is None:
-            # A stripped table must not lose the line, so an unknown number is shown as it stands.
-            file = self.files.get(number, f"<.file {number}>")
-            known = self._known[key] = SourceLine(file, line, column)
-        self.current = known
-
-
-def pragma(tokens: Tokens) -> None:
-    """Pass the strings after `.pragma`: they are hints, and unknown ones are no error (PTX ISA, ".pragma")."""
-    while True:
-        if tokens.kinds[tokens.at] != STRING:
-            tokens.unexpected("a string after .pragma")
-        tokens.at += 1
-        if not tokens.accept(","):
-            break
-    tokens.expect(";", " after .pragma")
-
-
-class BodyReader:
+class BodyReader(OperandReader):
     """Reads one body into its function. The next token must be the opening brace."""
 
     def __init__(
@@ -101,9 +47,8 @@ class BodyReader:
         budget: Budget,
         spellings: dict[str, tuple[str, tuple[str, ...]]],
     ) -> None:
-        self.tokens, self.naming, self.sources = tokens, naming, sources
-        self.function, self.module = naming.function, naming.module
-        self.unresolved, self.budget, self.spellings = unresolved, budget, spellings
+        super().__init__(tokens, naming, unresolved)
+        self.sources, self.budget, self.spellings = sources, budget, spellings
         self.statements: list[Statement] = []
         # Labels may stand after their use, so these wait for the last brace: an operand with its statement, place,
         # scope and token; a table of branches with its name, scope and labels.
@@ -223,7 +168,7 @@ class BodyReader:
         kind, vector = "", 1
         while tokens.kinds[tokens.at] == DOTTED:
             word = tokens.take()[1:]
-            if word in ("v2", "v4", "v8"):
+            if word in ("v2", "v4"):
                 vector = int(word[1])
             elif word == "align":
                 natural(tokens, "an alignment")
@@ -255,7 +200,7 @@ class BodyReader:
         at = tokens.at
         if tokens.kinds[at] != WORD:
             tokens.unexpected("a predicate register")
-        operand = self._named(at)
+        operand = self.named(at)
         if not isinstance(operand, Register):
             tokens.unexpected("a predicate register", at)
         declared = self.function.registers[operand.name].type
@@ -294,7 +239,7 @@ class BodyReader:
                     if branch and (operands or opcode == "bra"):
                         operands.append(self._target(len(operands)))
                     else:
-                        operands.append(self._operand(0))
+                        operands.append(self.operand(0))
                     if texts[tokens.at] != ",":
                         break
                     tokens.at += 1
@@ -325,7 +270,7 @@ class BodyReader:
                 elements: list[Operand] = []
                 if not tokens.accept(")"):
                     while True:
-                        elements.append(self._operand(0))
+                        elements.append(self.operand(0))
                         if tokens.accept(")"):
                             break
                         tokens.expect(",", ' or ")" after an argument')
@@ -334,7 +279,7 @@ class BodyReader:
                 operands.append(self._target(len(operands)))
             else:
                 has_callee = True
-                operands.append(self._operand(0))
+                operands.append(self.operand(0))
             if not tokens.accept(","):
                 if not has_callee:
                     tokens.unexpected('"," and the function that is called')
@@ -368,143 +313,3 @@ class BodyReader:
                 operands = list(instruction.operands)
                 operands[place] = Symbol(unique)
                 self.statements[index] = replace(instruction, operands=tuple(operands))
-
-    # ------------------------------------------------------------ operands
-
-    def _operand(self, depth: int) -> Operand:
-        tokens = self.tokens
-        at = tokens.at
-        text = tokens.texts[at]
-        kind = tokens.kinds[at]
-        operand: Operand
-        if kind == WORD:
-            meaning = self.naming.scope.names.get(text)
-            if meaning is not None:
-                tokens.at = at + 1
-                operand = meaning
-            else:
-                operand = self._named(at)
-            following = tokens.texts[tokens.at]
-            if following == "," or following == ";":
-                return operand
-            if following == "[" and isinstance(operand, Symbol):
-                operand = self._indexed(operand)
-            elif following in ("+", "-") and isinstance(operand, Symbol):
-                operand = Symbol(operand.name, integer(tokens, "an offset"))
-        elif text == "{":
-            operand = self._vector(depth)
-        elif text == "[":
-            operand = self._address(depth)
-        elif text in ("!", "-") and tokens.kinds[at + 1] == WORD and tokens.texts[at + 1] != "WARP_SZ":
-            tokens.at += 1
-            operand = Negated(self._named(tokens.at))
-            if not isinstance(operand.operand, (Register, Part)):
-                tokens.unexpected("a register or a number after the sign", at + 1)
-        elif starts_constant(tokens):
-            operand = constant(tokens)
-        else:
-            tokens.unexpected("an operand")
-        if tokens.texts[tokens.at] == "|" and depth < _DEEPEST_OPERAND:
-            tokens.at += 1
-            operand = Pair(operand, self._operand(_DEEPEST_OPERAND))
-        return operand
-
-    def _named(self, at: int) -> Operand:
-        """The operand that the word at `at` names; the word is passed."""
-        tokens = self.tokens
-        tokens.at = at + 1
-        name = tokens.texts[at]
-        if name == "_":
-            return _SINK
-        meaning = self.naming.find(name)
-        if meaning is not None:
-            return meaning
-        if name in SCALARS:
-            return SpecialRegister(name)
-        if name == "WARP_SZ":
-            tokens.at = at
-            return constant(tokens)
-        base, dot, part = name.partition(".")
-        if base in VECTORS:
-            if not dot:
-                return Vector(tuple(SpecialRegister(f"{base}.{component}") for component in COMPONENTS))
-            if part in COMPONENT_NAMES:
-                return SpecialRegister(f"{base}.{COMPONENTS[COMPONENT_NAMES[part]]}")
-            tokens.fail(f"{base} has no component .{part}; it has .x, .y, .z and .w", at)
-        if dot:
-            return self._part(at, base, part)
-        if not self.naming.in_module(name):
-            # A register's name tells that it is none of the module's; at once is the better place to say so.
-            if name[0] == "%":
-                tokens.fail(f"{name} is not declared", at)
-            self.unresolved.add(name, at)
-        return Symbol(name)
-
-    def _part(self, at: int, base: str, part: str) -> Operand:
-        tokens = self.tokens
-        whole: Meaning | None = self.naming.find(base)
-        if whole is None:
-            tokens.fail(f"{base} is not declared", at)
-        component = self.naming.component(whole, part)
-        if component is not None:
-            return component
-        if isinstance(whole, Register) and _PART.fullmatch(part):
-            return Part(whole, part)
-        return tokens.fail(f"{base} has no component .{part}", at)
-
-    def _vector(self, depth: int) -> Operand:
-        tokens = self.tokens
-        if depth >= _DEEPEST_OPERAND:
-            tokens.fail("braces inside of braces inside of an operand")
-        tokens.at += 1
-        elements: list[Operand] = []
-        while True:
-            elements.append(self._operand(depth + 1))
-            if tokens.accept("}"):
-                return Vector(tuple(elements))
-            tokens.expect(",", ' or "}" after an element')
-
-    def _address(self, depth: int) -> Operand:
-        """`[base]`, `[base+offset]`, `[base, sampler, {x, y}]`; the next token is the bracket."""
-        tokens = self.tokens
-        tokens.at += 1
-        at = tokens.at
-        base: Operand
-        if tokens.kinds[at] == WORD and tokens.texts[at] != "WARP_SZ":
-            base = self._named(at)
-            offset = integer(tokens, "an offset") if tokens.texts[tokens.at] in ("+", "-") else 0
-            if tokens.texts[tokens.at] == "[" and isinstance(base, Symbol):
-                indexed = self._indexed(base)
-                base, offset = Symbol(indexed.name), offset + indexed.offset
-        elif starts_constant(tokens):
-            base, offset = Immediate(integer(tokens, "an address")), 0
-        else:
-            tokens.unexpected("a register, a symbol or a number")
-        if not isinstance(base, (Register, Symbol, Immediate)):
-            tokens.unexpected("a register, a symbol or a number", at)
-        subscripts: list[Operand] = []
-        while tokens.accept(","):
-            if depth >= _DEEPEST_OPERAND:
-                tokens.fail("brackets nest too deeply")
-            subscripts.append(self._operand(depth + 1))
-        tokens.expect("]", " at the end of an address")
-        return Address(base, offset, tuple(subscripts))
-
-    def _indexed(self, symbol: Symbol) -> Symbol:
-        """`x[3]`: the address of an element (PTX ISA, "Arrays as Operands")."""
-        tokens = self.tokens
-        at = tokens.at
-        variable = self.function.variables.get(symbol.name)
-        if variable is None:
-            named = (v for v in (*self.function.parameters, *self.function.returns) if v.name == symbol.name)
-            variable = next(named, None) or self.module.variables.get(symbol.name)
-        if variable is None or variable.count is None:
-            tokens.fail(f"{symbol.name} is not a declared array", at - 1)
-        tokens.at += 1
-        if tokens.kinds[tokens.at] == WORD and tokens.texts[tokens.at] != "WARP_SZ":
-            tokens.fail("an array index must be constant here; compute the address in a register instead")
-        index = integer(tokens, "the index of an element")
-        tokens.expect("]", " after an index")
-        if not 0 <= index < max(variable.count, 1):
-            tokens.fail(f"{symbol.name} has {variable.count} elements; there is none at {index}", at)
-        return Symbol(symbol.name, index * (variable.nbytes // max(variable.count, 1)))

@@ -165,9 +165,12 @@ def basic_blocks(function: Function) -> tuple[BasicBlock, ...]:
             names.append(statement.name)
             block_of[statement.name] = index
         labels.append(tuple(names))
-    successors = [
-        _successors(function, body[stop - 1], index, len(starts), block_of) for index, stop in enumerate(stops)
-    ]
+    # A table may be long and used often, so its labels are looked up once.
+    tables = {
+        name: tuple(dict.fromkeys(block_of[label] for label in targets))
+        for name, targets in function.branch_tables.items()
+    }
+    successors = [_successors(body[stop - 1], index, len(starts), block_of, tables) for index, stop in enumerate(stops)]
     predecessors: list[list[int]] = [[] for _ in starts]
     for index, following in enumerate(successors):
         for target in following:
@@ -179,23 +182,26 @@ def basic_blocks(function: Function) -> tuple[BasicBlock, ...]:
 
 
 def _successors(
-    function: Function, last: Instruction | Label, index: int, count: int, block_of: dict[str, int]
+    last: Instruction | Label,
+    index: int,
+    count: int,
+    block_of: dict[str, int],
+    tables: dict[str, tuple[int, ...]],
 ) -> tuple[int, ...]:
-    targets: list[int] = []
+    targets: tuple[int, ...] = ()
     falls_through = True
     if isinstance(last, Instruction):
         if last.opcode in ("bra", "brx"):
             # The last operand is the label of `bra`, the table of `brx.idx`.
             target = last.operands[-1]
             assert isinstance(target, Symbol)
-            names = (target.name,) if last.opcode == "bra" else function.branch_tables[target.name]
-            targets = [block_of[name] for name in names]
+            targets = (block_of[target.name],) if last.opcode == "bra" else tables[target.name]
             falls_through = last.guard is not None
         elif last.opcode in _ENDS:
             falls_through = last.guard is not None
-    if falls_through and index + 1 < count:
-        targets.append(index + 1)
-    return tuple(dict.fromkeys(targets))
+    if falls_through and index + 1 < count and index + 1 not in targets:
+        targets = (*targets, index + 1)
+    return targets
 
 
 def _postorder(blocks: tuple[BasicBlock, ...]) -> list[int]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .body import BodyReader, Sources, pragma
+from .body import BodyReader
 from .constants import integer, natural
-from .declarations import Budget, attributes, parameters, variables
+from .declarations import attributes, parameters, variables
+from .initializers import Budget
 from .lexer import DOTTED, END, NUMBER, STRING, Tokens
 from .scopes import Naming
 from .sections import section
+from .sources import Sources, pragma
 from .symbols import UnresolvedSymbols
 from .syntax import Function, LaunchBounds, PtxModule, Variable
 
