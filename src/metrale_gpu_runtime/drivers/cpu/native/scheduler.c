@@ -488,9 +488,13 @@ static int run_block(Launch *launch, Context *context, int resumed)
             return BLOCK_STOPPED;
         }
         spins += !yielded ? SPINS_BUSY : progress ? SPINS_YIELDING : SPINS_IDLE;
-        /* Not between the release of all and their run: who resumes the block does not know of it. */
-        if (spins >= SPIN_PATIENCE && !all_released)
+        if (spins >= SPIN_PATIENCE) {
+            if (all_released) /* who resumes the block does not know of it */
+                for (uint32_t i = 0; i < count; i++)
+                    if (threads[i].state == THREAD_AT_BARRIER)
+                        threads[i].state = RUNNABLE;
             return BLOCK_SPINS;
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 ; Made by build.py from scheduler.c: do not edit.
 ; flags -std=c17 -O2 -S -emit-llvm -Wall -Wextra -Werror -ffp-contract=off -fno-math-errno -fwrapv -fno-strict-aliasing -fno-vectorize -fno-slp-vectorize -fno-unroll-loops -fno-stack-protector -fno-asynchronous-unwind-tables -fPIC
 ; sha256 abi.h 827519750e6b1e802655705322c65b19faa972467dcbc8d1a8f6e020dfb47546
-; sha256 scheduler.c eeae1d3ec373ef7d8cce3ff2a966c6144b4571f7519a77d1574242d902e66269
+; sha256 scheduler.c cb790e60261d56d8fb3168558a77b1c9ed2f836a1945039eebda2cc8a6965180
 source_filename = "scheduler.c"
 
 %struct.Range = type { i64, i64, i64 }
@@ -134,7 +134,7 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
   %6 = alloca [16 x %struct.Barrier], align 16
   %7 = load i32, ptr @KERNEL_SUSPENDS, align 4
   %8 = icmp eq i32 %7, 0
-  br i1 %8, label %802, label %9
+  br i1 %8, label %812, label %9
 
 9:                                                ; preds = %4
   %10 = icmp eq i32 %2, 0
@@ -149,30 +149,30 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
   %19 = getelementptr inbounds i8, ptr %0, i64 8
   %20 = getelementptr i8, ptr %0, i64 12
   %21 = zext i32 %2 to i64
-  br i1 %10, label %805, label %22
+  br i1 %10, label %815, label %22
 
-22:                                               ; preds = %9, %793
-  %23 = phi i64 [ %24, %793 ], [ %3, %9 ]
+22:                                               ; preds = %9, %803
+  %23 = phi i64 [ %24, %803 ], [ %3, %9 ]
   %24 = sub i64 %23, %21
   br label %25
 
-25:                                               ; preds = %22, %788
-  %26 = phi i64 [ %791, %788 ], [ 0, %22 ]
-  %27 = phi i64 [ %37, %788 ], [ %23, %22 ]
-  %28 = phi i32 [ %790, %788 ], [ 0, %22 ]
-  %29 = phi i32 [ %789, %788 ], [ 0, %22 ]
+25:                                               ; preds = %22, %798
+  %26 = phi i64 [ %801, %798 ], [ 0, %22 ]
+  %27 = phi i64 [ %37, %798 ], [ %23, %22 ]
+  %28 = phi i32 [ %800, %798 ], [ 0, %22 ]
+  %29 = phi i32 [ %799, %798 ], [ 0, %22 ]
   %30 = getelementptr ptr, ptr %1, i64 %26
   %31 = load ptr, ptr %30, align 8
   %32 = getelementptr inbounds i8, ptr %31, i64 136
   %33 = load i32, ptr %32, align 8
   %34 = load atomic i32, ptr %11 monotonic, align 8
   %35 = icmp eq i32 %34, 0
-  br i1 %35, label %36, label %805
+  br i1 %35, label %36, label %815
 
 36:                                               ; preds = %25
   %37 = add i64 %27, -1
   %38 = icmp eq i64 %27, 0
-  br i1 %38, label %805, label %39
+  br i1 %38, label %815, label %39
 
 39:                                               ; preds = %36
   %40 = icmp eq i32 %33, 0
@@ -182,12 +182,12 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
   %42 = load atomic i64, ptr %12 monotonic, align 8
   %43 = load i64, ptr %13, align 8
   %44 = icmp ult i64 %42, %43
-  br i1 %44, label %45, label %788
+  br i1 %44, label %45, label %798
 
 45:                                               ; preds = %41
   %46 = atomicrmw add ptr %12, i64 1 monotonic, align 8
   %47 = icmp ult i64 %46, %43
-  br i1 %47, label %48, label %788
+  br i1 %47, label %48, label %798
 
 48:                                               ; preds = %45
   %49 = load i32, ptr %14, align 8
@@ -440,7 +440,7 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
   %221 = phi i32 [ 0, %205 ], [ %777, %772 ]
   %222 = load atomic i32, ptr %11 monotonic, align 8
   %223 = icmp eq i32 %222, 0
-  br i1 %223, label %224, label %805
+  br i1 %223, label %224, label %815
 
 224:                                              ; preds = %216
   br i1 %209, label %464, label %225
@@ -519,7 +519,7 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
   %288 = load i32, ptr %212, align 8
   %289 = tail call i32 @kernel_thread(ptr noundef %0, ptr noundef %31, ptr noundef %263, i32 noundef %281, i32 noundef %283, i32 noundef %285, i32 noundef %286, i32 noundef %287, i32 noundef %288) #12
   store i32 %289, ptr %264, align 4
-  switch i32 %289, label %780 [
+  switch i32 %289, label %792 [
     i32 1, label %290
     i32 2, label %316
     i32 3, label %323
@@ -774,7 +774,7 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
   %470 = phi i32 [ 0, %224 ], [ %330, %456 ]
   %471 = load i32, ptr %213, align 4
   %472 = icmp eq i32 %471, 0
-  br i1 %472, label %781, label %473
+  br i1 %472, label %793, label %473
 
 473:                                              ; preds = %464
   %474 = icmp ne i32 %467, 0
@@ -1161,7 +1161,7 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
   %745 = getelementptr inbounds i8, ptr %0, i64 96
   %746 = atomicrmw xchg ptr %745, i32 1 acq_rel, align 8
   %747 = icmp eq i32 %746, 0
-  br i1 %747, label %748, label %780
+  br i1 %747, label %748, label %792
 
 748:                                              ; preds = %738
   %749 = getelementptr inbounds i8, ptr %0, i64 100
@@ -1186,7 +1186,7 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
   store i32 %742, ptr %760, align 4
   %761 = getelementptr inbounds i8, ptr %0, i64 164
   store i32 %741, ptr %761, align 4
-  br label %780
+  br label %792
 
 762:                                              ; preds = %762, %748
   %763 = phi i64 [ 0, %748 ], [ %770, %762 ]
@@ -1208,58 +1208,77 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
   %775 = select i1 %774, i32 4096, i32 256
   %776 = select i1 %773, i32 16, i32 %775
   %777 = add i32 %776, %221
-  %778 = icmp ult i32 %777, 1048576
-  %779 = or i1 %600, %778
-  br i1 %779, label %216, label %782, !llvm.loop !24
+  %778 = icmp ugt i32 %777, 1048575
+  br i1 %778, label %779, label %216, !llvm.loop !24
 
-780:                                              ; preds = %279, %757, %738
+779:                                              ; preds = %772
+  %780 = select i1 %600, i1 %160, i1 false
+  br i1 %780, label %781, label %794
+
+781:                                              ; preds = %779
+  %782 = zext i32 %158 to i64
+  br label %783
+
+783:                                              ; preds = %789, %781
+  %784 = phi i64 [ 0, %781 ], [ %790, %789 ]
+  %785 = getelementptr %struct.Thread, ptr %157, i64 %784, i32 1
+  %786 = load i32, ptr %785, align 4
+  %787 = icmp eq i32 %786, 1
+  br i1 %787, label %788, label %789
+
+788:                                              ; preds = %783
+  store i32 5, ptr %785, align 4
+  br label %789
+
+789:                                              ; preds = %788, %783
+  %790 = add nuw nsw i64 %784, 1
+  %791 = icmp eq i64 %790, %782
+  br i1 %791, label %794, label %783, !llvm.loop !25
+
+792:                                              ; preds = %279, %757, %738
   store atomic i32 1, ptr %11 release, align 8
-  br label %805
+  br label %815
 
-781:                                              ; preds = %464
+793:                                              ; preds = %464
   store i32 0, ptr %32, align 8
-  br label %784
+  br label %794
 
-782:                                              ; preds = %772
-  %783 = load i32, ptr %32, align 8
-  br label %784
+794:                                              ; preds = %789, %793, %779
+  %795 = phi i32 [ 1, %793 ], [ %155, %779 ], [ %155, %789 ]
+  %796 = load i32, ptr %32, align 8
+  %797 = add i32 %796, %28
+  br label %798
 
-784:                                              ; preds = %782, %781
-  %785 = phi i32 [ 0, %781 ], [ %783, %782 ]
-  %786 = phi i32 [ 1, %781 ], [ %155, %782 ]
-  %787 = add i32 %785, %28
-  br label %788
+798:                                              ; preds = %794, %45, %41
+  %799 = phi i32 [ %795, %794 ], [ %29, %41 ], [ %29, %45 ]
+  %800 = phi i32 [ %797, %794 ], [ %28, %41 ], [ %28, %45 ]
+  %801 = add nuw nsw i64 %26, 1
+  %802 = icmp eq i64 %801, %21
+  br i1 %802, label %803, label %25, !llvm.loop !26
 
-788:                                              ; preds = %784, %45, %41
-  %789 = phi i32 [ %786, %784 ], [ %29, %41 ], [ %29, %45 ]
-  %790 = phi i32 [ %787, %784 ], [ %28, %41 ], [ %28, %45 ]
-  %791 = add nuw nsw i64 %26, 1
-  %792 = icmp eq i64 %791, %21
-  br i1 %792, label %793, label %25, !llvm.loop !25
+803:                                              ; preds = %798
+  %804 = icmp eq i32 %799, 0
+  br i1 %804, label %805, label %22, !llvm.loop !27
 
-793:                                              ; preds = %788
-  %794 = icmp eq i32 %789, 0
-  br i1 %794, label %795, label %22, !llvm.loop !26
+805:                                              ; preds = %803
+  %806 = icmp eq i32 %800, 0
+  br i1 %806, label %815, label %807
 
-795:                                              ; preds = %793
-  %796 = icmp eq i32 %790, 0
-  br i1 %796, label %805, label %797
+807:                                              ; preds = %805
+  %808 = load atomic i64, ptr %12 monotonic, align 8
+  %809 = load i64, ptr %13, align 8
+  %810 = icmp ult i64 %808, %809
+  %811 = select i1 %810, i32 3, i32 2
+  br label %815
 
-797:                                              ; preds = %795
-  %798 = load atomic i64, ptr %12 monotonic, align 8
-  %799 = load i64, ptr %13, align 8
-  %800 = icmp ult i64 %798, %799
-  %801 = select i1 %800, i32 3, i32 2
-  br label %805
+812:                                              ; preds = %4
+  %813 = load ptr, ptr %1, align 8
+  %814 = tail call fastcc i32 @run_plain(ptr noundef %0, ptr noundef %813, i64 noundef %3)
+  br label %815
 
-802:                                              ; preds = %4
-  %803 = load ptr, ptr %1, align 8
-  %804 = tail call fastcc i32 @run_plain(ptr noundef %0, ptr noundef %803, i64 noundef %3)
-  br label %805
-
-805:                                              ; preds = %36, %25, %216, %9, %797, %795, %780, %802
-  %806 = phi i32 [ %804, %802 ], [ 0, %795 ], [ %801, %797 ], [ 0, %780 ], [ 0, %9 ], [ 0, %216 ], [ 1, %36 ], [ 0, %25 ]
-  ret i32 %806
+815:                                              ; preds = %36, %25, %216, %9, %807, %805, %792, %812
+  %816 = phi i32 [ %814, %812 ], [ 0, %805 ], [ %811, %807 ], [ 0, %792 ], [ 0, %9 ], [ 0, %216 ], [ 1, %36 ], [ 0, %25 ]
+  ret i32 %816
 }
 
 ; Function Attrs: nounwind
@@ -1375,7 +1394,7 @@ define internal fastcc noundef i32 @run_plain(ptr noundef %0, ptr nocapture noun
 78:                                               ; preds = %81, %83
   %79 = add nuw i32 %82, 1
   %80 = icmp eq i32 %79, %21
-  br i1 %80, label %95, label %81, !llvm.loop !27
+  br i1 %80, label %95, label %81, !llvm.loop !28
 
 81:                                               ; preds = %76, %78
   %82 = phi i32 [ %79, %78 ], [ 0, %76 ]
@@ -1394,7 +1413,7 @@ define internal fastcc noundef i32 @run_plain(ptr noundef %0, ptr nocapture noun
   %91 = or i32 %87, %90
   %92 = add nuw i32 %86, 1
   %93 = icmp eq i32 %92, %19
-  br i1 %93, label %83, label %85, !llvm.loop !28
+  br i1 %93, label %83, label %85, !llvm.loop !29
 
 94:                                               ; preds = %83
   store atomic i32 1, ptr %27 release, align 8
@@ -1403,12 +1422,12 @@ define internal fastcc noundef i32 @run_plain(ptr noundef %0, ptr nocapture noun
 95:                                               ; preds = %78, %76
   %96 = add nuw i32 %77, 1
   %97 = icmp eq i32 %96, %23
-  br i1 %97, label %98, label %76, !llvm.loop !29
+  br i1 %97, label %98, label %76, !llvm.loop !30
 
 98:                                               ; preds = %95, %64
   %99 = add nuw i64 %61, 1
   %100 = icmp ult i64 %99, %58
-  br i1 %100, label %60, label %43, !llvm.loop !30
+  br i1 %100, label %60, label %43, !llvm.loop !31
 
 101:                                              ; preds = %46, %43, %50, %3, %94
   %102 = phi i32 [ 0, %94 ], [ 0, %3 ], [ 1, %46 ], [ 0, %43 ], [ 0, %50 ]
@@ -1522,7 +1541,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %60 = add i32 %15, -1
   %61 = and i32 %60, %15
   %62 = icmp eq i32 %61, 0
-  br i1 %62, label %63, label %14, !llvm.loop !31
+  br i1 %62, label %63, label %14, !llvm.loop !32
 
 63:                                               ; preds = %45, %63
   %64 = phi i32 [ %69, %63 ], [ %1, %45 ]
@@ -1533,7 +1552,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %68 = add i32 %64, -1
   %69 = and i32 %68, %64
   %70 = icmp eq i32 %69, 0
-  br i1 %70, label %279, label %63, !llvm.loop !32
+  br i1 %70, label %279, label %63, !llvm.loop !33
 
 71:                                               ; preds = %3
   %72 = icmp eq i32 %9, 0
@@ -1553,7 +1572,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %84 = add i32 %75, -1
   %85 = and i32 %84, %75
   %86 = icmp eq i32 %85, 0
-  br i1 %86, label %87, label %73, !llvm.loop !33
+  br i1 %86, label %87, label %73, !llvm.loop !34
 
 87:                                               ; preds = %73, %71
   %88 = phi i32 [ 0, %71 ], [ %83, %73 ]
@@ -1579,7 +1598,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %104 = add i32 %95, -1
   %105 = and i32 %104, %95
   %106 = icmp eq i32 %105, 0
-  br i1 %106, label %107, label %93, !llvm.loop !33
+  br i1 %106, label %107, label %93, !llvm.loop !34
 
 107:                                              ; preds = %93
   %108 = icmp ne i32 %103, 0
@@ -1604,7 +1623,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %123 = add i32 %114, -1
   %124 = and i32 %123, %114
   %125 = icmp eq i32 %124, 0
-  br i1 %125, label %126, label %112, !llvm.loop !33
+  br i1 %125, label %126, label %112, !llvm.loop !34
 
 126:                                              ; preds = %112, %110
   %127 = phi i32 [ 0, %110 ], [ %122, %112 ]
@@ -1632,7 +1651,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %145 = add i32 %136, -1
   %146 = and i32 %145, %136
   %147 = icmp eq i32 %146, 0
-  br i1 %147, label %148, label %134, !llvm.loop !33
+  br i1 %147, label %148, label %134, !llvm.loop !34
 
 148:                                              ; preds = %134, %132
   %149 = phi i32 [ 0, %132 ], [ %144, %134 ]
@@ -1663,7 +1682,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %170 = add i32 %161, -1
   %171 = and i32 %170, %161
   %172 = icmp eq i32 %171, 0
-  br i1 %172, label %173, label %159, !llvm.loop !34
+  br i1 %172, label %173, label %159, !llvm.loop !35
 
 173:                                              ; preds = %159
   %174 = getelementptr inbounds i8, ptr %156, i64 64
@@ -1677,7 +1696,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %179 = add i32 %153, -1
   %180 = and i32 %179, %153
   %181 = icmp eq i32 %180, 0
-  br i1 %181, label %279, label %152, !llvm.loop !35
+  br i1 %181, label %279, label %152, !llvm.loop !36
 
 182:                                              ; preds = %3
   %183 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %9, i1 true)
@@ -1701,7 +1720,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %199 = add i32 %190, -1
   %200 = and i32 %199, %190
   %201 = icmp eq i32 %200, 0
-  br i1 %201, label %202, label %188, !llvm.loop !34
+  br i1 %201, label %202, label %188, !llvm.loop !35
 
 202:                                              ; preds = %188, %182
   %203 = phi i32 [ 0, %182 ], [ %198, %188 ]
@@ -1734,7 +1753,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %221 = add i32 %212, -1
   %222 = and i32 %221, %212
   %223 = icmp eq i32 %222, 0
-  br i1 %223, label %279, label %211, !llvm.loop !36
+  br i1 %223, label %279, label %211, !llvm.loop !37
 
 224:                                              ; preds = %3
   %225 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %9, i1 true)
@@ -1800,7 +1819,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %257 = add i32 %234, -1
   %258 = and i32 %257, %234
   %259 = icmp eq i32 %258, 0
-  br i1 %259, label %260, label %232, !llvm.loop !37
+  br i1 %259, label %260, label %232, !llvm.loop !38
 
 260:                                              ; preds = %255, %224
   %261 = phi i32 [ %228, %224 ], [ %256, %255 ]
@@ -1828,7 +1847,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %276 = add i32 %269, -1
   %277 = and i32 %276, %269
   %278 = icmp eq i32 %277, 0
-  br i1 %278, label %279, label %268, !llvm.loop !38
+  br i1 %278, label %279, label %268, !llvm.loop !39
 
 279:                                              ; preds = %211, %173, %63, %268, %12, %208, %10, %264
   ret void
@@ -1955,7 +1974,7 @@ define internal fastcc range(i32 0, 65536) i32 @look_at_barriers(ptr nocapture n
   %81 = phi i32 [ %57, %66 ], [ %28, %26 ], [ %28, %35 ]
   %82 = add nuw nsw i64 %27, 1
   %83 = icmp ult i64 %82, %23
-  br i1 %83, label %26, label %24, !llvm.loop !39
+  br i1 %83, label %26, label %24, !llvm.loop !40
 
 84:                                               ; preds = %24, %84
   %85 = phi i32 [ %100, %84 ], [ %80, %24 ]
@@ -1977,7 +1996,7 @@ define internal fastcc range(i32 0, 65536) i32 @look_at_barriers(ptr nocapture n
   %99 = add nsw i32 %85, -1
   %100 = and i32 %99, %85
   %101 = icmp eq i32 %100, 0
-  br i1 %101, label %102, label %84, !llvm.loop !40
+  br i1 %101, label %102, label %84, !llvm.loop !41
 
 102:                                              ; preds = %84, %12, %24
   %103 = phi i32 [ %81, %24 ], [ %14, %12 ], [ %81, %84 ]
@@ -1985,7 +2004,7 @@ define internal fastcc range(i32 0, 65536) i32 @look_at_barriers(ptr nocapture n
   %104 = add i32 %15, 32
   %105 = load i32, ptr %5, align 8
   %106 = icmp ult i32 %104, %105
-  br i1 %106, label %12, label %10, !llvm.loop !41
+  br i1 %106, label %12, label %10, !llvm.loop !42
 }
 
 ; Function Attrs: mustprogress nocallback nofree nounwind willreturn memory(argmem: readwrite)
@@ -2052,8 +2071,8 @@ attributes #12 = { nounwind }
 !23 = distinct !{!23, !4}
 !24 = distinct !{!24}
 !25 = distinct !{!25, !4}
-!26 = distinct !{!26}
-!27 = distinct !{!27, !4}
+!26 = distinct !{!26, !4}
+!27 = distinct !{!27}
 !28 = distinct !{!28, !4}
 !29 = distinct !{!29, !4}
 !30 = distinct !{!30, !4}
@@ -2068,3 +2087,4 @@ attributes #12 = { nounwind }
 !39 = distinct !{!39, !4}
 !40 = distinct !{!40, !4}
 !41 = distinct !{!41, !4}
+!42 = distinct !{!42, !4}
