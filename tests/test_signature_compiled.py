@@ -209,7 +209,7 @@ def test_a_tensor_map_is_aligned_as_its_toolkit_did(align: int, last: int) -> No
 
 
 def test_over_aligned_code_moves_what_is_behind() -> None:
-    """A structure that the code aligns more strictly than declared takes the code's place, and so does its successor."""
+    """A structure that the code aligns more strictly than declared takes the code's place, and so does the next."""
     declared = parse_declaration("unsigned char lead, struct(16, 4) s, int n", "k")
     merged = merge(declared, _ptx(".param .u8 a, .param .align 16 .b8 b[16], .param .u32 c"))
     assert merged.parameters is not None
