@@ -1,4 +1,4 @@
-"""Lists missing rungs at the end of a run, and fails on them where METRALE_REQUIRE_RUNGS=1 asks for it; hypothesis's profile."""
+"""Lists missing rungs at the end of a run, and fails on them where METRALE_REQUIRE_RUNGS=1 asks for it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import settings
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from rungs import MARK, RUNGS  # noqa: E402
+from rungs import MARK, RUNGS
 
 # The same examples on every run and every worker, and no clock: a busy machine is not a failing test.
 settings.register_profile("metrale", deadline=None, derandomize=True, database=None)
