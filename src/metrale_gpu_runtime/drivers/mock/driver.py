@@ -39,7 +39,7 @@ from ...errors import DriverFault, Finding, KernelNotFound
 from ...geometry import Geometry
 from ...handles import EventHandle, KernelHandle, ModuleHandle, StreamHandle
 from . import log as calls
-from .faults import FaultPlan, LaunchFault
+from .faults import FaultFound, FaultPlan, LaunchFault
 from .host import HostBytes
 from .kernels import (
     KernelBody,
@@ -218,13 +218,29 @@ class MockDriver(Driver):
                     found, self._found_at_once = self._found_at_once, None
                     raise found
                 failure = self.plan.take(call)
-                if failure is not None and not isinstance(failure, LaunchFault):
+                if failure is None or isinstance(failure, LaunchFault):
+                    yield failure
+                elif isinstance(failure, FaultFound):
+                    yield from self._find_fault(failure.error(call), call)
+                else:
                     raise failure.error(call)
-                yield failure
             except Exception as error:
                 call.failed = type(error).__name__
                 raise
             self.log.completed(call)
+
+    def _find_fault(self, fault: DriverFault, call: calls.Call) -> Iterator[None]:
+        """Let a call find a fault, in the way the contract has it for that call."""
+        if isinstance(call, calls.Synchronize | calls.SynchronizeEvent) and not fault.context_lost:
+            # Who waits is told of a fault when the wait is over.
+            yield
+        elif isinstance(call, calls.Free) and fault.context_lost:
+            # Giving memory back never tells of a lost context; the next call will.
+            yield
+            self._queues.drop_everything()
+            self._lost = fault
+            return
+        raise fault
 
     def _number(self, kind: str) -> int:
         number = self._next_handle[kind]

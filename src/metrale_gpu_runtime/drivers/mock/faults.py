@@ -103,7 +103,7 @@ class FaultFound(Failure):
     code_name: str = "MOCK_ERROR_UNATTRIBUTED"
     context_lost: bool = False
 
-    def error(self, call: Call) -> Exception:
+    def error(self, call: Call) -> DriverFault:
         return DriverFault(self.code_name, f"found by {call.call} (injected)", context_lost=self.context_lost)
 
 

@@ -19,6 +19,7 @@ from ....launch import KernelLaunch
 from ....scalars import u32
 from ....slots import slot
 from ..case import case
+from ..cells import Cells
 from ..refused import refused
 from ..target import SIGNATURES, ConformanceTarget
 
@@ -57,15 +58,15 @@ def threads_never_see_each_others_values(target: ConformanceTarget) -> None:
     rounds, workers = 40, 6
     with target.opened() as gpu:
         kernel = target.kernel(gpu, "echo_32")
-        outs = [gpu.array(np.zeros(rounds, dtype=np.uint32)) for _ in range(workers)]
-        prepared = kernel[1, 1].prepare(outs[0].ptr, u32(0))
+        outs = [Cells(gpu, rounds) for _ in range(workers)]
+        prepared = kernel[1, 1].prepare(outs[0][0], u32(0))
         failures: list[BaseException] = []
 
         def work(worker: int) -> None:
             try:
                 stream = gpu.create_stream()
                 for number in range(rounds):
-                    out, value = outs[worker].ptr + 4 * number, u32(1000 * worker + number)
+                    out, value = outs[worker][number], u32(1000 * worker + number)
                     if number % 2:
                         prepared(out, value, stream=stream)
                     else:
@@ -81,7 +82,7 @@ def threads_never_see_each_others_values(target: ConformanceTarget) -> None:
             thread.join()
         assert not failures, failures
         for worker, out in enumerate(outs):
-            assert out.numpy().tolist() == [1000 * worker + number for number in range(rounds)]
+            assert out.values() == [1000 * worker + number for number in range(rounds)]
 
 
 @case(invariants=(3, 5), field=(27,))

@@ -10,6 +10,7 @@ import numpy as np
 from ....scalars import u32
 from ...isolation import run_isolated
 from ..case import case
+from ..cells import Cells
 from ..target import ConformanceTarget
 
 
@@ -57,17 +58,15 @@ def any_thread_may_use_and_close(target: ConformanceTarget) -> None:
     """What one thread made another may use, wait for and destroy, without a word about contexts."""
     with target.opened() as gpu:
         kernel = target.kernel(gpu, "echo_32")
-        out, stream = gpu.array(np.zeros(4, dtype=np.uint32)), gpu.create_stream()
+        cells, stream = Cells(gpu, 4), gpu.create_stream()
         failures: list[BaseException] = []
 
         def work(number: int) -> None:
             try:
-                kernel[1, 1, 0, stream](out.ptr + 4 * number, u32(60 + number))
+                kernel[1, 1, 0, stream](cells[number], u32(60 + number))
                 event = stream.record_event()
                 event.synchronize()
-                back = np.zeros(4, dtype=np.uint32)
-                gpu.copy_d2h(out, back)
-                assert int(back[number]) == 60 + number
+                assert cells.values()[number] == 60 + number
                 event.close()
                 if number == 3:
                     stream.close()
@@ -79,5 +78,5 @@ def any_thread_may_use_and_close(target: ConformanceTarget) -> None:
             thread.start()
             thread.join()
         assert not failures, failures
-        assert out.numpy().tolist() == [60, 61, 62, 63]
+        assert cells.values() == [60, 61, 62, 63]
         assert not stream.is_open

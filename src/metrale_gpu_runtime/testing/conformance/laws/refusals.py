@@ -151,7 +151,7 @@ def a_value_of_the_wrong_kind_is_refused(target: ConformanceTarget) -> None:
             refused(target, gpu, launch.launch, error, index=1, says=(function,))
 
 
-@case(invariants=(2, 3))
+@case(invariants=(2, 3), needs=("scalar u64",))
 def a_bare_number_needs_a_known_kind(target: ConformanceTarget) -> None:
     """A bare integer must fit every reading of its parameter, and one of 8 unknown bytes needs a typed value."""
     with target.opened() as gpu:
