@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .arguments import Argument, argument_from_value
 from .checked import CheckedLaunch, GridSlots, check_launch, geometry_of, read_grid, run_checked
 from .driver import ArgumentLayout, FunctionAttributes, LaunchTarget
-from .errors import ArgumentCountError, GeometryError, HandleClosed, KernelNotFound
+from .errors import ArgumentCountError, GeometryError, HandleClosed, KernelNotFound, LimitExceeded
 from .geometry import Dim3, Extent, Geometry, threads
 from .handles import KernelHandle
 from .limits import check_arguments, check_geometry
@@ -159,9 +159,27 @@ class Kernel:
         if geometry in self._shapes:
             return
         check_geometry(geometry, kernel=self.function, capabilities=self.gpu.capabilities, attributes=self.attributes)
+        if geometry.cooperative:
+            self._check_residency(geometry)
         if len(self._shapes) >= _MEMO_LIMIT:
             self._shapes = set()
         self._shapes.add(geometry)
+
+    def _check_residency(self, geometry: Geometry) -> None:
+        """A cooperative grid must be on the device all at once, or it waits for itself for ever."""
+        gpu = self.gpu
+        per_multiprocessor = gpu.max_active_blocks_per_sm(self, geometry.block.volume, geometry.shared_mem)
+        limit = per_multiprocessor * gpu.sm_count()
+        if geometry.grid.volume > limit:
+            raise LimitExceeded(
+                kernel=self.function,
+                what="blocks of a cooperative launch",
+                asked=geometry.grid.volume,
+                limit=limit,
+                device=gpu.capabilities.device,
+                advice=f"{per_multiprocessor} blocks of {geometry.block.volume} threads fit on each of its "
+                f"{gpu.sm_count()} multiprocessors, and all must run at once",
+            )
 
     def checked(self, descriptions: tuple[ArgumentDescription, ...]) -> CheckedLayout:
         """The layout and launch target for these arguments: checked once, remembered. Raises ArgumentError."""

@@ -17,7 +17,7 @@ from .arguments import (
     struct_argument,
 )
 from .checked import CheckedLaunch, GridSlots, check_launch, geometry_of, read_grid, read_shared_mem, run_checked
-from .errors import ForeignHandle, LaunchError
+from .errors import ForeignHandle, LaunchError, NotSupported
 from .geometry import Dim3, Extent
 from .handles import DevicePtr
 from .kernel import Kernel
@@ -139,6 +139,13 @@ class KernelLaunch:
     def arg_tensormap(self, tensor_map: object) -> KernelLaunch:
         """A 128-byte `CUtensorMap` by value, for a parameter declared `const __grid_constant__ CUtensorMap`."""
         index, kernel = self._next(), self._kernel.function
+        capabilities = self._gpu.capabilities
+        if not capabilities.tensor_maps:
+            raise NotSupported(
+                f"{kernel}: argument {index}: {capabilities.device} has no tensor maps; pass pointer and strides",
+                backend=capabilities.backend,
+                feature="tensor maps",
+            )
         return self._add(
             bytes_argument(tensor_map, kernel=kernel, index=index, align=TENSOR_MAP_ALIGN, nbytes=TENSOR_MAP_NBYTES)
         )
