@@ -6,19 +6,19 @@ import atexit
 import os
 import warnings
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 from .buffers import DeviceBuffer, make_array, make_buffer, make_empty
 from .calls.capture import CaptureCalls
 from .calls.debugging import DebugCalls
 from .calls.launching import LaunchCalls
 from .calls.memory import MemoryCalls
-from .calls.modules import ModuleCalls
+from .calls.modules import AskedDriver, ModuleCalls
 from .driver import Driver
 from .elements import BYTES
-from .errors import GpuResourceWarning
+from .errors import GpuError, GpuResourceWarning, KernelFault
 from .memory.pointers import PointerValue
 from .memory.redzones import read_settings
 from .modules.registry import ModuleRegistry
@@ -45,7 +45,7 @@ class GpuBackend(MemoryCalls, LaunchCalls, CaptureCalls, ModuleCalls, DebugCalls
         super().__init__(driver, debug_sync=debug_sync)
         self._waiter = None
         self._modules, self._symbols = {}, {}
-        self._registry = ModuleRegistry(driver, self._retire_module)
+        self._registry = ModuleRegistry(cast(Driver, AskedDriver(self)), self._retire_module)
         self._default_stream = Stream(self, self._default_lane, is_owned=False)
         _open_backends.add(self)
 
@@ -100,62 +100,86 @@ class GpuBackend(MemoryCalls, LaunchCalls, CaptureCalls, ModuleCalls, DebugCalls
     def close(self) -> None:
         """Wait for all work, give everything back, and close the device. Nothing when it is closed already.
 
-        Raises KernelFault when work failed that nobody has waited for; the device is closed all the same. After the
-        context is lost it neither raises nor waits.
+        Never raises: a fault of work that nobody has waited for, and what the driver does not take back, become one
+        GpuResourceWarning. (Leaving a `with` block raises that fault.) After the context is lost it does not wait.
         """
-        if self._is_closed:
-            return
-        fault: Exception | None = None
-        if not self.is_lost:
-            for capture in list(self._captures):
-                self._close_capture(capture)
-            try:
-                self._wait_for_all(self._lanes_in_order())
-            except Exception as error:
-                fault = error if not self.is_lost or error is self._faults.lost else None
-        try:
-            self._give_everything_back()
-        finally:
-            self._mark_closed()
-            _open_backends.discard(self)
-            self._driver.close()
-        if fault is not None:
-            raise fault
+        failures = self._shut()
+        if failures:
+            told = "; ".join(map(str, failures))
+            warnings.warn(f"closing {self._capabilities.device}: {told}", GpuResourceWarning, stacklevel=2)
 
-    def _give_everything_back(self) -> None:
+    def _shut(self) -> list[Exception]:
+        """Close; what failed meanwhile."""
+        if self._is_closed:
+            return []
+        failures: list[Exception] = []
+        for capture in list(self._captures):
+            self._close_capture(capture)
+        for lane in [] if self.is_lost else self._lanes_in_order():
+            try:
+                if not self.is_lost:
+                    self._wait_for(lane)
+            except GpuError as error:
+                failures.append(error)
+        self._give_everything_back(failures)
+        self._mark_closed()
+        _open_backends.discard(self)
+        self._driver.close()
+        return failures
+
+    def _give_everything_back(self, failures: list[Exception]) -> None:
+        """Clean up in the order that drivers want: memory, modules, events, streams.
+
+        What queued work may still use, because waiting for it failed, is left to the driver's own closing.
+        """
+
+        def attempt(call: Callable[..., object], *args: object) -> None:
+            try:
+                call(*args)
+            except GpuError as error:
+                if not self.is_lost:
+                    failures.append(error)
+
         self._scratch.drop_spare()
-        if self.is_lost:
-            for block in self._ledger.blocks():
-                self._ledger.remove(block, "lost with the device's context")
-                self._driver_free(block.driver_base, block.kind) if block.driver_base else None
-            return
-        for name in self._registry.module_names():
-            self._modules.pop(name).mark_unloaded()
-            self._registry.unload(name)
-        self._settle()
+        attempt(self._settle)
         for block in self._ledger.blocks():
+            is_in_use = bool(self._in_flight.pending_uses(block))
             if block.twin is not None:
                 self._ledger.remove(block.twin, "released when its backend was closed")
             self._ledger.remove(block, "released when its backend was closed")
-            if block.driver_base:
-                self._driver_free(block.driver_base, block.kind)
-        self._destroy_dropped()
+            if block.driver_base and not is_in_use:
+                attempt(self._driver_free, block.driver_base, block.kind)
+        is_idle = all(lane.is_idle for lane in self._lanes.values())
+        for name in self._registry.module_names():
+            module = self._modules.pop(name, None)
+            if module is not None:
+                module.mark_unloaded()
+            if is_idle and not self.is_lost:
+                attempt(self._registry.unload, name)
+        for event in list(self._live_events):
+            attempt(self._destroy_event_handle, event)
         for lane in self._lanes_in_order():
             if lane is not self._default_lane:
                 lane.gone = lane.gone or "closed with its backend"
-                self._destroy_lane(lane)
+                if lane.is_idle:
+                    attempt(self._destroy_lane, lane)
 
     def __enter__(self) -> GpuBackend:
         self._check_usable()
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        try:
-            self.close()
-        except Exception as second:
-            if error is None:
-                raise
-            error.add_note(f"closing {self._capabilities.device} failed as well: {second}")
+        failures = self._shut()
+        for failure in failures:
+            if error is None and isinstance(failure, KernelFault):
+                raise failure
+        if not failures:
+            return
+        told = f"closing {self._capabilities.device}: {'; '.join(map(str, failures))}"
+        if error is not None:
+            error.add_note(told)
+        else:
+            warnings.warn(told, GpuResourceWarning, stacklevel=2)
 
     def __repr__(self) -> str:
         state = "closed" if self._is_closed else "context lost" if self.is_lost else "open"
@@ -168,15 +192,11 @@ class GpuBackend(MemoryCalls, LaunchCalls, CaptureCalls, ModuleCalls, DebugCalls
 
 
 def _close_quietly(gpu: GpuBackend) -> None:
-    """Close from a finaliser or at exit: nobody is there to catch anything, so a failure becomes one warning."""
-    try:
+    """Close from a finaliser or at exit: nobody is there to catch anything, so a failure is a warning, never an error."""
+    with warnings.catch_warnings():
+        # Under -W error the warning would be raised, into nobody's hands.
+        warnings.simplefilter("ignore", GpuResourceWarning)
         gpu.close()
-    except Exception as error:
-        # Under -W error the warning itself would raise, into nobody's hands again.
-        with warnings.catch_warnings():
-            warnings.simplefilter("default", GpuResourceWarning)
-            warnings.filterwarnings("ignore", category=ResourceWarning)
-            warnings.warn(f"closing {gpu!r} failed: {error}", GpuResourceWarning, stacklevel=2)
 
 
 @atexit.register

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import threading
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn, ParamSpec, TypeVar
 
 from .capabilities import Capabilities
 from .driver import DEFAULT_STREAM, Driver, MemoryKind
-from .errors import DriverFault, GpuError, HandleClosed
-from .handles import EventHandle, StreamHandle
+from .errors import DriverFault, GpuError, GpuResourceWarning, HandleClosed, KernelFault
+from .handles import EventHandle, ModuleHandle, StreamHandle
 from .lane import Lane
 from .memory.allocation import Block
 from .memory.in_flight import InFlight
@@ -44,6 +45,8 @@ class BackendBooks:
         self._progress = threading.RLock()
         self._dropped_streams: list[Lane] = []
         self._dropped_events: list[EventHandle] = []
+        self._live_events: set[EventHandle] = set()
+        self._retired_modules: list[ModuleHandle] = []
         self._ledger = Ledger(driver.capabilities.backend, driver.capabilities.device)
         self._in_flight = InFlight(self._ledger, self._lanes, self._give_back)
         self._faults = FaultBook(self._ledger, self._lanes)
@@ -100,10 +103,16 @@ class BackendBooks:
     def _raise_fault(
         self, fault: DriverFault, lane: Lane | None, *, own: QueuedLaunch | None = None, earlier: bool = False
     ) -> NoReturn:
+        raise self._note_fault(fault, lane, own=own, earlier=earlier) from fault
+
+    def _note_fault(
+        self, fault: DriverFault, lane: Lane | None, *, own: QueuedLaunch | None = None, earlier: bool = False
+    ) -> KernelFault:
+        """Enter a driver's fault into the books and return the error for it."""
         error = self._faults.kernel_fault(fault, lane, own=own, earlier=earlier)
         if fault.context_lost and self._trouble is None:
             self._trouble = lambda: self._faults.context_lost(self._capabilities.device)
-        raise error from fault
+        return error
 
     def _mark_closed(self) -> None:
         self._is_closed = True
@@ -122,22 +131,38 @@ class BackendBooks:
         self._lanes[handle] = lane
         return lane
 
-    def _wait_for(self, lane: Lane) -> None:
-        """Synchronise one stream. A fault found there is raised; the stream has then been waited for all the same."""
-        sequence = lane.issued
+    def _wait_for(self, lane: Lane, *, own: QueuedLaunch | None = None, earlier: bool = False) -> None:
+        """Synchronise one stream. A fault found there is raised, charged to `own` or marked `earlier`.
+
+        After a fault the stream is waited for once more: only then is it known to have passed, and what it used may be
+        given back.
+        """
         if self._trouble is not None:
             raise self._trouble()
+        sequence = lane.issued
         try:
             self._driver.synchronize(lane.handle)
         except DriverFault as fault:
-            error = self._faults.kernel_fault(fault, lane)
-            if fault.context_lost:
-                if self._trouble is None:
-                    self._trouble = lambda: self._faults.context_lost(self._capabilities.device)
-            else:
-                lane.reached(sequence)
+            error = self._note_fault(fault, lane, own=own, earlier=earlier)
+            if not fault.context_lost:
+                self._wait_again(lane, sequence, error)
             raise error from fault
+        except GpuError:
+            lane.has_failed_wait = True
+            raise
         lane.reached(sequence)
+
+    def _wait_again(self, lane: Lane, sequence: int, error: KernelFault) -> None:
+        try:
+            self._driver.synchronize(lane.handle)
+        except DriverFault as fault:
+            error.add_note(f"and: {self._note_fault(fault, lane)}")
+            lane.has_failed_wait = True
+        except GpuError as second:
+            error.add_note(f"and: {second}")
+            lane.has_failed_wait = True
+        else:
+            lane.reached(sequence)
 
     def _has_passed(self, lane: Lane) -> bool:
         """Ask the driver whether the stream has nothing left to do."""
@@ -150,20 +175,31 @@ class BackendBooks:
     # ------------------------------------------------ giving back
 
     def _give_back(self, block: Block) -> None:
-        """Return a block's memory to the driver and take it off the books. Never raises for a lost context."""
+        """Return a block that nobody refers to any more to the driver and take it off the books."""
         if block.gone and not block.has_pending_free:
             return
         self._ledger.remove(block, "released when its last reference was dropped")
         if block.driver_base and not self._is_closed:
-            self._driver_free(block.driver_base, block.kind)
+            self._clean_up(self._driver_free, block.driver_base, block.kind)
 
     def _driver_free(self, address: int, kind: MemoryKind) -> None:
         try:
             self._driver.free(address, kind)
         except DriverFault as fault:
+            error = self._note_fault(fault, None)
             # Memory of a lost context is gone with it; any other fault is older than this free and must be told.
             if not fault.context_lost:
-                self._raise_fault(fault, None)
+                raise error from fault
+
+    def _clean_up(self, call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
+        """Give something back on nobody's request: what the driver refuses becomes a warning; a fault is raised."""
+        try:
+            call(*args, **kwargs)
+        except KernelFault:
+            if not self.is_lost:
+                raise
+        except GpuError as error:
+            warnings.warn(f"the driver did not take something back: {error}", GpuResourceWarning, stacklevel=2)
 
     def _settle(self) -> None:
         """Give back what finalisers have noted and nothing uses any more. Asks the driver nothing."""
@@ -171,14 +207,16 @@ class BackendBooks:
             self._in_flight.settle()
         if self._dropped_streams or self._dropped_events:
             self._destroy_dropped()
+        if self._retired_modules:
+            self._unload_retired()
 
     def _destroy_dropped(self) -> None:
         while self._dropped_events:
-            self._destroy_event_handle(self._dropped_events.pop())
+            self._clean_up(self._destroy_event_handle, self._dropped_events.pop())
         for lane in list(self._dropped_streams):
             if lane.is_idle:
                 self._dropped_streams.remove(lane)
-                self._destroy_lane(lane)
+                self._clean_up(self._destroy_lane, lane)
 
     def _destroy_lane(self, lane: Lane) -> None:
         if self._lanes.get(lane.handle) is not lane:
@@ -189,6 +227,12 @@ class BackendBooks:
         if not self._is_closed and not self.is_lost:
             self._ask(lane, self._driver.destroy_stream, lane.handle)
 
+    def _unload_retired(self) -> None:
+        """Unload the code that nobody can reach any more, if nothing queued can be running it."""
+        while self._retired_modules and not self.is_lost and all(lane.is_idle for lane in list(self._lanes.values())):
+            self._clean_up(self._ask, None, self._driver.unload_module, self._retired_modules.pop())
+
     def _destroy_event_handle(self, event: EventHandle) -> None:
+        self._live_events.discard(event)
         if not self._is_closed and not self.is_lost:
             self._ask(None, self._driver.destroy_event, event)

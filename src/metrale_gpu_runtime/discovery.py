@@ -113,7 +113,7 @@ def factory(name: str) -> DriverFactory:
                 f"{name}: not in this release, and no plug-in supplies it; {ANNOUNCED.get(name, '')}".rstrip("; "),
                 backend=name,
             )
-    except ImportError as error:
+    except (ImportError, AttributeError) as error:
         raise BackendUnavailable(f"{name}: its driver cannot be imported: {error}", backend=name) from error
     if not isinstance(made, DriverFactory):
         raise BackendUnavailable(

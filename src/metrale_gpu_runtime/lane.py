@@ -31,6 +31,7 @@ class Lane:
         "completed",
         "gone",
         "handle",
+        "has_failed_wait",
         "is_synchronous",
         "issued",
         "joins",
@@ -55,6 +56,8 @@ class Lane:
         self.joins: deque[tuple[int, Lane, int]] = deque()
         self.capture: Capture | None = None
         self.gone = ""
+        # A wait ended with an error and nothing has been waited for since: frees in a clean-up do not raise then.
+        self.has_failed_wait = False
 
     def is_done(self, sequence: int) -> bool:
         """True when the operation of that number is known to be done."""
@@ -79,6 +82,8 @@ class Lane:
                 self.ring.popleft()
             if sequence > self.completed:
                 self.completed = sequence
+            if self.completed == self.issued:
+                self.has_failed_wait = False
             while self.retained and self.retained[0][0] <= self.completed:
                 _, _, then = self.retained.popleft()
                 if then is not None:

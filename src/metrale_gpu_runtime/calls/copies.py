@@ -171,7 +171,7 @@ class CopyCalls(QueueingCalls):
             lambda: f"{call} of {nbytes} bytes",
             kind=call,
             nbytes=nbytes,
-            retain=None if waits else (view, source),
+            retain=(view, source),
             then=then,
             is_recordable=not waits,
         )
@@ -203,7 +203,7 @@ class CopyCalls(QueueingCalls):
             lambda: f"{call} of {nbytes} bytes",
             kind=call,
             nbytes=nbytes,
-            retain=None if waits else (view, target),
+            retain=(view, target),
             is_recordable=not waits,
         )
         if waits:

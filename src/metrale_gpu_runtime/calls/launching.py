@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from ..driver import ArgumentLayout, LaunchTarget
-from ..errors import CaptureError, DriverError, DriverFault
+from ..errors import CaptureError, DriverError, DriverFault, InvalidPointer
 from ..lane import Lane
 from ..memory.allocation import Allocation
 from ..memory.pointers import PointerValue, dead_pointer
@@ -168,21 +168,9 @@ class LaunchCalls(QueueingCalls):
 
     def _issue_synchronously(self, record: LaunchRecord, lane: Lane) -> None:
         """Debug sync: what is wrong before the launch is not charged to it, what is wrong after it is."""
-        self._debug_wait(lane, None)
+        self._wait_for(lane, earlier=True)
         launch = self._submit(record, lane)
-        self._debug_wait(lane, launch)
-
-    def _debug_wait(self, lane: Lane, launch: QueuedLaunch | None) -> None:
-        sequence = lane.issued
-        try:
-            self._driver.synchronize(lane.handle)
-        except DriverFault as fault:
-            if not fault.context_lost:
-                error = self._faults.kernel_fault(fault, lane, own=launch, earlier=launch is None)
-                lane.reached(sequence)
-                raise error from fault
-            self._raise_fault(fault, lane, own=launch, earlier=launch is None)
-        lane.reached(sequence)
+        self._wait_for(lane, own=launch)
 
     # ------------------------------------------------ for the launch code
 
@@ -194,7 +182,18 @@ class LaunchCalls(QueueingCalls):
         """
         if self._trouble is not None:
             raise self._trouble()
-        return self._pointers.read(value, what)
+        pointer = self._pointers.read(value, what)
+        alignment = self._capabilities.buffer_offset_alignment
+        if alignment > 1 and pointer.allocation is not None:
+            offset = pointer.address - pointer.allocation.base
+            if offset % alignment:
+                raise InvalidPointer(
+                    f"{what}: {pointer.address:#x} lies {offset} bytes into {pointer.allocation.block}; "
+                    f"{self._capabilities.device} binds buffers at multiples of {alignment} bytes, this is "
+                    f"{offset % alignment} too many",
+                    address=pointer.address,
+                )
+        return pointer
 
     def prepare_target(self, kernel: Kernel, layout: ArgumentLayout) -> LaunchTarget:
         """Have the driver make a kernel ready for launches with one argument layout."""

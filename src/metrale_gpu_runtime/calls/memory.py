@@ -54,7 +54,8 @@ class MemoryCalls(HandleCalls):
 
         Raises InvalidPointer for an address that is not the first of a live allocation (freed already, inside one,
         unknown), AllocationInUse when queued work still uses it (known from what this program has waited for),
-        CaptureError when a capture under way names it. After the context is lost it only tidies up.
+        CaptureError when a capture under way names it. What the driver itself does not take back becomes a
+        GpuResourceWarning. After the context is lost it only tidies up.
         """
         block = self._block_to_free(pointer, "free")
         if block is None:
@@ -62,6 +63,11 @@ class MemoryCalls(HandleCalls):
         if not self.is_lost:
             self._settle()
             pending = self._in_flight.pending_uses(block)
+            if any(self._lanes[use.stream].has_failed_wait for use in pending):
+                # The wait for that stream has failed already, and said so; a clean-up need not fail as well.
+                self._ledger.retire(block, f"freed at {call_site(2)}")
+                self._in_flight.defer(block)
+                return
             if pending:
                 raise AllocationInUse(
                     f"free: {block} is still used by {pending[-1]}; synchronize that stream first, or give the memory "
@@ -318,7 +324,7 @@ class MemoryCalls(HandleCalls):
             self._ledger.remove(twin, how)
         self._ledger.remove(block, how)
         if block.driver_base and not self._is_closed:
-            self._driver_free(block.driver_base, block.kind)
+            self._clean_up(self._driver_free, block.driver_base, block.kind)
 
     def _unknown(self, address: int, call: str) -> InvalidPointer:
         place = self._ledger.describe(address)

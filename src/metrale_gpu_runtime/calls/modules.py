@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
+from ..books import BackendBooks
 from ..buffers import DeviceBuffer
 from ..driver import MemoryKind
 from ..elements import BYTES
@@ -157,10 +159,27 @@ class ModuleCalls(StreamCalls):
     # ------------------------------------------------ inside
 
     def _retire_module(self, module: LoadedModule) -> None:
-        """Unload code that can no longer be reached, once nothing queued can be running it."""
+        """Unload code that can no longer be reached, once nothing queued can be running it.
+
+        Raises KernelFault when the work waited for failed; the code is unloaded all the same, or by a later call when
+        even waiting is impossible.
+        """
         for key in [key for key in self._symbols if key[0] == module.handle]:
             self._ledger.remove(self._symbols.pop(key).block, f"module {module.name} was unloaded")
-        if self._is_closed or self.is_lost:
-            return
-        self._wait_for_all(self._lanes_in_order())
-        self._ask(None, self._driver.unload_module, module.handle)
+        self._retired_modules.append(module.handle)
+        try:
+            if not self.is_lost:
+                self._wait_for_all(self._lanes_in_order())
+        finally:
+            self._unload_retired()
+
+
+class AskedDriver:
+    """The driver as the registry sees it: a fault that one of its calls finds is raised as KernelFault."""
+
+    def __init__(self, books: BackendBooks) -> None:
+        self._books = books
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._books.driver, name)
+        return partial(self._books._ask, None, found) if callable(found) else found

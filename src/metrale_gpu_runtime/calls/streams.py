@@ -117,6 +117,7 @@ class StreamCalls(CopyCalls):
         has_timing = self._capabilities.event_timing if timing is None else bool(timing)
         self._settle()
         handle = self._ask(None, self._driver.create_event, has_timing)
+        self._live_events.add(handle)
         return Event(cast("GpuBackend", self), handle, has_timing)
 
     def destroy_event(self, event: Event) -> None:

@@ -76,9 +76,9 @@ class InFlight:
             if self._held:
                 return 0
             ready = [block for block in self._waiting if not self.pending_uses(block)]
-            if ready:
-                self._waiting = [block for block in self._waiting if block not in ready]
             for block in ready:
+                # One by one: what is raised for the first must not lose the others.
+                self._waiting.remove(block)
                 self._give_back(block)
             return len(ready)
 

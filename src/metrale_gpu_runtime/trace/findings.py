@@ -110,14 +110,20 @@ class FaultBook:
         return dataclasses.replace(finding, **changes) if changes else finding  # type: ignore[arg-type]
 
     def _void(self, fault: DriverFault, launch: LaunchSummary | None) -> None:
-        """Remember what dropped launches should have written: reading it later is refused."""
-        for block in self._ledger.blocks() if fault.dropped else ():
+        """Remember what a failed command buffer and those behind it should have written: reading it is refused."""
+        if not fault.dropped:
+            return
+        culprit = f"launch {launch.ordinal} of {launch.kernel}" if launch is not None else "an earlier fault"
+        for block in self._ledger.blocks():
             used = block.last_use
-            if isinstance(used, QueuedLaunch) and used.ordinal in fault.dropped:
-                culprit = f"launch {launch.ordinal} of {launch.kernel}" if launch is not None else "an earlier fault"
+            if not isinstance(used, QueuedLaunch):
+                continue
+            if used.ordinal in fault.dropped:
                 block.void = (
                     f"launch {used.ordinal} of {used.kernel_name}, which uses it, did not run because of {culprit}"
                 )
+            elif used.ordinal == fault.launch:
+                block.void = f"{culprit}, which uses it, failed"
 
 
 def describe_finding(finding: Finding) -> str:
