@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -43,7 +44,7 @@ def main(
     try:
         agrees = run(text, file, backend or "auto", out)
     except (EmbedError, mg.GpuError) as error:
-        errors.print(f"error: {error}", style="red", markup=False, highlight=False)
+        errors.print(f"error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(2) from None
     if not agrees:
         raise typer.Exit(1)
@@ -69,7 +70,7 @@ def run(text: Sequence[str] | None, file: Path | None, backend: str, out: Path |
     console.print(sentence_table(texts))
     say_truncated(texts)
 
-    with mg.open_backend(backend, loads=KERNEL_SUFFIXES) as gpu:
+    with open_device(backend) as gpu:
         began = time.perf_counter()
         encoder = SentenceEncoder(gpu, files)
         gpu.synchronize()
@@ -78,6 +79,7 @@ def run(text: Sequence[str] | None, file: Path | None, backend: str, out: Path |
             f"{gpu.capabilities.backend}: {gpu.capabilities.device}; kernels and weights ready in {ready_s:.2f} s",
             markup=False,
             highlight=False,
+            soft_wrap=True,
         )
         began = time.perf_counter()
         embeddings = embed_all(encoder, texts)
@@ -91,6 +93,19 @@ def run(text: Sequence[str] | None, file: Path | None, backend: str, out: Path |
     if out is not None:
         save(embeddings, out)
     return reference is None or say_agreement(reference.largest_difference(embeddings))
+
+
+def open_device(backend: str) -> mg.GpuBackend:
+    """The device that was asked for. What the runtime warns of, such as why no GPU was taken, is shown as one line."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", mg.GpuWarning)
+        try:
+            gpu = mg.open_backend(backend, loads=KERNEL_SUFFIXES)
+        except ValueError as error:
+            raise EmbedError(str(error)) from error
+    for warning in caught:
+        console.print(str(warning.message), style="yellow", markup=False, highlight=False, soft_wrap=True)
+    return gpu
 
 
 def embed_all(encoder: SentenceEncoder, texts: Sequence[TokenizedText]) -> np.ndarray:
@@ -125,6 +140,7 @@ def say_truncated(texts: Sequence[TokenizedText]) -> None:
                 style="yellow",
                 markup=False,
                 highlight=False,
+                soft_wrap=True,
             )
 
 
