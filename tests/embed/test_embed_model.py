@@ -7,7 +7,11 @@ import pytest
 from examples.embed.model import SentenceEncoder, packed_batches
 from examples.embed.sentences import TOLERANCE, read_reference
 from examples.embed.tokenizer import TOKEN_LIMIT, TextTokenizer
+from examples.embed.weights import ModelFiles
 from numpy_minilm import NumpyMiniLm
+
+from metrale_gpu_runtime.drivers.mock import Launch
+from metrale_gpu_runtime.testing import MockGpuBackend
 
 WORDS = "the tide carried seven painted boats past an empty lighthouse while nobody listened to its horn "
 
@@ -91,6 +95,33 @@ def test_every_launch_is_timed(encoder: SentenceEncoder) -> None:
         "l2_normalise_f32": 1,
     }
     assert sum(entry.total_ms for entry in encoder.times.by_kernel.values()) > before_ms
+
+
+@pytest.mark.parametrize("profile", ["A100", "RTX 4090"])
+def test_launches_on_a_gpu(files: ModelFiles, profile: str) -> None:
+    """The same host code stays within a GPU's limits and launches the model's steps in order."""
+    with MockGpuBackend(profile, strict_pointers=True) as gpu:
+        SentenceEncoder(gpu, files).embed([(101, 102), (101,) * 70])
+        launches = gpu.log.of(Launch)
+    layer = ["matmul_bias_f32", "attention_f32", "matmul_bias_f32", "add_layer_norm_f32"]
+    layer += ["matmul_bias_f32", "gelu_f32", "matmul_bias_f32", "add_layer_norm_f32"]
+    assert [launch.function for launch in launches] == [
+        "embed_tokens_f32",
+        "layer_norm_f32",
+        *(layer * 6),
+        "mean_pool_f32",
+        "l2_normalise_f32",
+    ]
+    assert [(launch.grid, launch.block) for launch in launches[:7]] == [
+        ((72, 1, 1), (96, 1, 1)),
+        ((18, 1, 1), (64, 1, 1)),
+        ((18, 3, 1), (64, 1, 1)),
+        ((3, 12, 2), (32, 1, 1)),
+        ((6, 3, 1), (64, 1, 1)),
+        ((18, 1, 1), (64, 1, 1)),
+        ((24, 3, 1), (64, 1, 1)),
+    ]
+    assert len({launch.stream for launch in launches}) == 1
 
 
 def test_progress_reports_layers(encoder: SentenceEncoder) -> None:
