@@ -409,9 +409,7 @@ def test_typed_values_carry_their_type(value: object, expected: Scalar) -> None:
     assert scalar_of(value) == expected
 
 
-@pytest.mark.parametrize(
-    "value", [1, 1.5, True, 1j, "x", None, [1], np.zeros(1), ctypes.c_void_p(5), int], ids=repr
-)
+@pytest.mark.parametrize("value", [1, 1.5, True, 1j, "x", None, [1], np.zeros(1), ctypes.c_void_p(5), int], ids=repr)
 def test_bare_numbers_and_the_rest_carry_no_type(value: object) -> None:
     """Python's numbers have no width; addresses, arrays and strangers are no scalars."""
     assert scalar_of(value) is None
@@ -453,6 +451,41 @@ def test_a_bfloat16_of_another_package_is_bf16(monkeypatch: pytest.MonkeyPatch) 
     assert f32.encode(stranger()) == struct.pack("<f", 1.5)
     with pytest.raises(ScalarKindError):
         i32.encode(stranger())
+
+
+def test_small_floats_and_integers_of_another_package_are_read_by_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ml_dtypes' 8-bit floats and 4-bit integers have no scalar type here; their values pass where they survive."""
+    small = type("float8_e4m3fn", (), {"__float__": lambda self: 0.1015625, "__module__": "ml_dtypes"})()
+    nibble = type("int4", (), {"__int__": lambda self: -7, "__module__": "ml_dtypes"})()
+    strange = type("finfo", (), {"__module__": "ml_dtypes"})()
+    assert f16.encode(small) == struct.pack("<e", 0.1015625)
+    assert i8.encode(nibble) == b"\xf9"
+    assert (scalar_of(small), scalar_of(nibble)) == (None, None)
+    with pytest.raises(ScalarKindError):
+        i32.encode(small)
+    with pytest.raises(ScalarRangeError):
+        u8.encode(nibble)
+    with pytest.raises(ScalarKindError):
+        f32.encode(strange)
+
+
+def test_a_long_double_is_taken_only_where_it_survives() -> None:
+    """The bits of a long double beyond a double are not cut off; infinities and NaN pass."""
+    fine = np.longdouble(1) + np.finfo(np.longdouble).eps
+    for value in (fine, np.clongdouble(fine)):
+        with pytest.raises(ScalarRangeError):
+            (c128 if value.dtype.kind == "c" else f64).encode(value)
+    assert f64.encode(np.longdouble("inf")) == struct.pack("<d", math.inf)
+    assert f32.decode(f32.encode(np.longdouble("nan"))) != 0
+    assert c128.encode(np.clongdouble(1.5 - 2j)) == struct.pack("<dd", 1.5, -2.0)
+    with pytest.raises(ScalarRangeError):
+        f64.encode(np.finfo(np.longdouble).max)
+
+
+def test_a_type_decodes_only_its_own_size() -> None:
+    """Decoding bytes of another length is refused."""
+    with pytest.raises(ScalarKindError, match="4 bytes, not 8"):
+        u32.decode(bytes(8))
 
 
 # ---------------------------------------------------------------- the rest

@@ -266,6 +266,30 @@ def test_bytes_without_alignment_lie_naturally() -> None:
     assert layout.offsets == (0, 2, 4, 8, 20, 21)
 
 
+def test_parameters_without_places_lie_as_their_arguments_want() -> None:
+    """Where a source tells types but no alignment or offset, the argument's own alignment decides."""
+    parameters = tuple(Parameter(index, source="mangled name") for index in range(4))
+    signature = KernelSignature("k", parameters, ("mangled name",))
+    layout = signature.check((value(u8), _opaque(48, 16), _opaque(12), value(u16)))
+    assert (layout.offsets, layout.alignments, layout.nbytes) == ((0, 16, 64, 76), (1, 16, 8, 2), 78)
+
+
+def test_arguments_describe_themselves() -> None:
+    """What was given is told in words, for errors."""
+    described = [str(each) for each in (pointer(f32), pointer(), value(u8), _opaque(12), _opaque(1, 1, True))]
+    described.append(str(ArgumentDescription("local", nbytes=64)))
+    described.append(str(ArgumentDescription("value", nbytes=4)))
+    assert described == [
+        "a pointer to f32 elements",
+        "an untyped pointer",
+        "u8 (1 byte)",
+        "12 bytes as they are",
+        "a structure of 1 byte",
+        "64 bytes of local memory",
+        "an integer of 4 bytes",
+    ]
+
+
 def test_sizes_alone_are_checked_alone() -> None:
     """A driver's signature checks count and sizes, and lets kinds be."""
     signature = from_driver("k", [(0, 8), (8, 4)])
@@ -398,6 +422,16 @@ def test_a_bare_value_that_does_not_fit_is_refused(declared: str, given_: object
     assert type(caught.value) is error
     assert (caught.value.kernel, caught.value.index) == ("k", 1)
     assert caught.value.name == declared.split()[-1]
+
+
+@pytest.mark.parametrize(
+    "signature", [UNKNOWN, _declared("int n"), _ptx_like((4, "value", False)), _declared("float* x")], ids=str
+)
+def test_a_number_of_thousands_of_digits_is_refused_like_any_other(signature: KernelSignature) -> None:
+    """An integer that Python itself refuses to print is refused with our error, in a message of bearable length."""
+    with pytest.raises(ArgumentError, match="an integer of 16610 bits") as caught:
+        signature.encode(0, 10**5000)
+    assert len(str(caught.value)) < 500
 
 
 def test_a_range_error_carries_the_range() -> None:

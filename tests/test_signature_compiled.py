@@ -167,6 +167,7 @@ def test_a_declaration_that_the_code_contradicts_is_refused(declared: str, ptx: 
         ("const double* x", "_Z1kPKf", "element type is f64 by declared.*but f32 by mangled name"),
         ("unsigned n", "_Z1ki", "being signed is False by declared"),
         ("unsigned char flag", "_Z1kb", "type is u8 by declared"),
+        ("char c", "_Z1kb", "type is i8 or u8 by declared.*but bool by mangled name"),
         ("half x", "_Z1k13__nv_bfloat16", "type is f16 by declared.*but bf16"),
     ],
 )

@@ -155,6 +155,8 @@ def test_values_that_are_no_scalars_have_size_and_alignment(text: str, nbytes: i
         ("ns::Table<float, 3>* x", None, "ns::Table<float, 3>", False, "ns::Table<float, 3>* x"),
         ("half *x", f16, "half", False, "half* x"),
         ("const half2* x", f16, "half2", True, "const half2* x"),
+        ("struct Table<float, 3>* x", None, "Table<float, 3>", False, "Table<float, 3>* x"),
+        ("[[maybe_unused]] float* x", f32, "float", False, "float* x"),
         ("struct(24, 8)* x", None, "struct(24, 8)", False, "struct(24, 8)* x"),
     ],
 )

@@ -148,9 +148,8 @@ class ScalarType:
         return b"".join(each.to_bytes(self.nbytes // 2, "little") for each in bits)
 
     def _out_of_range(self, value: int) -> ScalarRangeError:
-        shown = str(value) if value.bit_length() <= 256 else f"an integer of {value.bit_length()} bits"
         return ScalarRangeError(
-            f"{shown} does not fit {self.name}, which holds {self.lowest} to {self.highest}",
+            f"{shown(value)} does not fit {self.name}, which holds {self.lowest} to {self.highest}",
             expected=(self.lowest, self.highest),
             given=value,
         )
@@ -248,6 +247,13 @@ def scalar_of(value: object) -> Scalar | None:
     return Scalar(given.type, given.data if given.data is not None else given.type.encode(given.value))
 
 
+def shown(value: object) -> str:
+    """A value as text for a message, of bearable length: Python refuses to print integers of thousands of digits."""
+    if isinstance(value, int) and value.bit_length() > 256:
+        return f"an integer of {value.bit_length()} bits"
+    return repr(value)
+
+
 # ---------------------------------------------------------------- reading what a caller hands in
 
 
@@ -274,10 +280,10 @@ class _Given(NamedTuple):
         if self.is_typed:
             kind = type(original)
             name = getattr(getattr(original, "dtype", None), "name", kind.__name__)
-            return f"{kind.__module__.partition('.')[0]}.{name} {self.value!r}"
-        if isinstance(original, int) and not isinstance(original, bool) and original.bit_length() > 256:
-            return "a large integer"
-        return f"the {'bool' if self.kind == 'bool' else self.kind} {self.value!r}"
+            # A long double's exact fraction may have thousands of digits; its own text has not.
+            value = self.value if isinstance(self.value, (int, float, complex)) else original
+            return f"{kind.__module__.partition('.')[0]}.{name} {value!r}"
+        return f"the {self.kind} {shown(self.value)}"
 
 
 def _read(value: object, wanted: ScalarType | None) -> _Given:

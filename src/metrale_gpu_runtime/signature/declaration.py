@@ -232,10 +232,9 @@ class _Declarator:
             elif self.words or self.named is not None or self.sized is not None:
                 break
             else:
-                self.named = word
                 self.start = token.at
                 self.position += 1
-                self._template_arguments()
+                self.named = word + self._bracketed()
                 continue
             self.position += 1
         if not self.words and self.named is None and self.sized is None:
@@ -255,9 +254,8 @@ class _Declarator:
         token = self._peek()
         name = ""
         if token is not None and token.is_word:
-            name = token.text
             self.position += 1
-            self._template_arguments_of(name)
+            name = token.text + self._bracketed()
             token = self._peek()
         if token is not None and token.text == "(":
             nbytes, align = self._numbers(2, "a size and an alignment")
@@ -274,16 +272,8 @@ class _Declarator:
         else:
             self.reader.refuse(f"{tag.text} needs a name, or its size and alignment: struct(24, 8)", tag.at)
 
-    def _template_arguments(self) -> None:
-        assert self.named is not None
-        self.named += self._bracketed()
-
-    def _template_arguments_of(self, name: str) -> None:
-        extra = self._bracketed()
-        if extra:
-            self.named = name + extra
-
     def _bracketed(self) -> str:
+        """`<...>` behind a name, or nothing."""
         token = self._peek()
         if token is None or token.text != "<":
             return ""

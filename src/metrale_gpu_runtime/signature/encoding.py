@@ -12,7 +12,7 @@ from ..errors import (
     ScalarRefused,
 )
 from ..handles import DevicePtr
-from ..scalars import ScalarType, boolean, is_struct, scalar_of, struct_bytes
+from ..scalars import ScalarType, boolean, is_struct, scalar_of, shown, struct_bytes
 from .checking import count_error, remedy
 from .parameter import ArgumentDescription, Parameter
 
@@ -111,7 +111,7 @@ def _refuse(refused: ScalarRefused, kernel: str, parameter: Parameter) -> NoRetu
 
 def _refuse_kind(kernel: str, parameter: Parameter, value: object, reason: str) -> NoReturn:
     raise ArgumentKindError(
-        f"{_where(kernel, parameter)} is known as `{parameter}`, given {value!r}: {reason}",
+        f"{_where(kernel, parameter)} is known as `{parameter}`, given {shown(value)}: {reason}",
         kernel=kernel,
         index=parameter.index,
         name=parameter.name,
@@ -127,7 +127,7 @@ def _refuse_sign(kernel: str, parameter: Parameter, value: object, readings: Seq
     choices = " or ".join(f"mg.{each!r}(…)" for each in readings)
     raise ArgumentRangeError(
         f"{_where(kernel, parameter)}: {parameter.source} does not tell its sign, so a bare integer must fit {types}, "
-        f"{low} to {high}; {value!r} does not: say the type with {choices}",
+        f"{low} to {high}; {shown(value)} does not: say the type with {choices}",
         kernel=kernel,
         index=parameter.index,
         name=parameter.name,
