@@ -98,8 +98,10 @@ class Need:
 class Execution:
     """One launch while it runs. Workers join it until it is closed; it ends when the last has left."""
 
-    def __init__(self, code: CompiledKernel, launch: abi.Launch, need: Need) -> None:
-        self.code, self.launch, self.need = code, launch, need
+    def __init__(self, code: CompiledKernel, launch: abi.Launch, need: Need, keeps: tuple[object, ...] = ()) -> None:
+        # `keeps` is memory that the launch points to: it must live as long as any worker runs, even where the
+        # launching thread was interrupted.
+        self.code, self.launch, self.need, self.keeps = code, launch, need, keeps
         self.address = ctypes.addressof(launch)
         self.error: BaseException | None = None
         self.stalled_contexts = 0
@@ -143,7 +145,7 @@ class Workers:
 
     def __init__(self, count: int, *, stall_s: float = STALL_S) -> None:
         self.count = count
-        self._stall_s = stall_s
+        self.stall_s = stall_s
         self._start_afresh()
 
     def _start_afresh(self) -> None:
@@ -222,7 +224,7 @@ class Workers:
         except IndexError:
             bench = _Bench()
         run_worker, address, need = execution.code.run_worker, execution.address, execution.need
-        count, patience = 1, _Patience(execution, self._stall_s)
+        count, patience = 1, _Patience(execution, self.stall_s)
         try:
             bench.prepare(0, 1, need)
             while True:
@@ -253,7 +255,7 @@ class _Patience:
     """Waiting while all blocks of a worker wait for other blocks."""
 
     def __init__(self, execution: Execution, stall_s: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._execution, self._stall_s, self._clock = execution, stall_s, clock
+        self._execution, self.stall_s, self._clock = execution, stall_s, clock
         self._seen = -1
         self._since = 0.0
         self._waits = 0
@@ -271,6 +273,6 @@ class _Patience:
         now = self._clock()
         if taken != self._seen:
             self._seen, self._since = taken, now
-        elif now - self._since > self._stall_s:
+        elif now - self._since > self.stall_s:
             self._execution.stalled_contexts = count
             self._execution.stop()
