@@ -6,8 +6,11 @@ instruction for one of PTX's and no load or store; what is live at the end of a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ....ptx.syntax import Immediate, Instruction, Negated, Operand, Register, Sink, SpecialRegister, Symbol
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from .suspension import Suspension
 
 Values = dict[str, str]
+
+_DEFINITION = re.compile(r"^define [^@]*@(ptx_\w+)\(", re.MULTILINE)
 
 # The condition code of add.cc and its like; no name of PTX holds a space.
 CARRY = "carry flag"
@@ -103,6 +108,9 @@ class Emitter:
     def call(self, result: str, function: str, *arguments: tuple[str, str]) -> str:
         """Call a function of semantics.c or an intrinsic of LLVM; (type, value) pairs in, the result's name out."""
         if function not in self.declarations:
+            if function.startswith("ptx_") and function not in semantic_functions():
+                # Whatever combination of type and modifiers led here, nobody has written what it means.
+                refuse("this combination of type and modifiers is not supported")
             self.declare(function, f"{result} @{function}({', '.join(kind for kind, _ in arguments)})")
         text = f"call {result} @{function}({', '.join(f'{kind} {value}' for kind, value in arguments)})"
         if result == "void":
@@ -241,6 +249,13 @@ class Emitter:
     def is_pointer(self, operand: Operand) -> bool:
         """Whether an operand is a register that holds a pointer of LLVM."""
         return type(operand) is Register and self.register_types[operand.name] == "ptr"
+
+
+@cache
+def semantic_functions() -> frozenset[str]:
+    """The functions that semantics.ll defines."""
+    text = (Path(__file__).parent.parent / "native" / "semantics.ll").read_text(encoding="utf-8")
+    return frozenset(_DEFINITION.findall(text))
 
 
 def constant(immediate: Immediate, scalar: Scalar) -> str:
