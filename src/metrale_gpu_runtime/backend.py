@@ -77,7 +77,7 @@ class GpuBackend(MemoryCalls, LaunchCalls, CaptureCalls, ModuleCalls, DebugCalls
         self._settle()
         allocation = self._scratch.take(nbytes, on.handle) if nbytes else None
         if allocation is None:
-            allocation = self._allocate(nbytes, label="scratch", owned=True, site=call_site(4))
+            allocation = self._allocate(nbytes, label="scratch", owned=True, site=call_site(3))
         try:
             yield DeviceBuffer(self, allocation, 0, (nbytes,), BYTES)
         finally:
@@ -192,9 +192,8 @@ class GpuBackend(MemoryCalls, LaunchCalls, CaptureCalls, ModuleCalls, DebugCalls
 
 
 def _close_quietly(gpu: GpuBackend) -> None:
-    """Close from a finaliser or at exit: nobody is there to catch anything, so a failure is a warning, never an error."""
+    """Close from a finaliser or at exit, where nobody could catch anything and nobody would read a warning."""
     with warnings.catch_warnings():
-        # Under -W error the warning would be raised, into nobody's hands.
         warnings.simplefilter("ignore", GpuResourceWarning)
         gpu.close()
 

@@ -12,7 +12,7 @@ from .capabilities import Capabilities
 from .driver import DEFAULT_STREAM, Driver, MemoryKind
 from .errors import DriverFault, GpuError, GpuResourceWarning, HandleClosed, KernelFault
 from .handles import EventHandle, ModuleHandle, StreamHandle
-from .lane import Lane
+from .lane import Lane, Progress
 from .memory.allocation import Block
 from .memory.in_flight import InFlight
 from .memory.ledger import Ledger
@@ -42,13 +42,13 @@ class BackendBooks:
         self._is_asynchronous = driver.capabilities.asynchronous
         self._lanes: dict[int, Lane] = {}
         self._sequence_floors: dict[int, int] = {}
-        self._progress = threading.RLock()
+        self._progress = Progress()
         self._dropped_streams: list[Lane] = []
         self._dropped_events: list[EventHandle] = []
         self._live_events: set[EventHandle] = set()
         self._retired_modules: list[ModuleHandle] = []
         self._ledger = Ledger(driver.capabilities.backend, driver.capabilities.device)
-        self._in_flight = InFlight(self._ledger, self._lanes, self._give_back)
+        self._in_flight = InFlight(self._ledger, self._lanes, self._progress, self._give_back)
         self._faults = FaultBook(self._ledger, self._lanes)
         self._trouble: Callable[[], GpuError] | None = None
         self._is_closed = False

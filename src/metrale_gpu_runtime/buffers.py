@@ -112,7 +112,7 @@ class DeviceBuffer:
     # ------------------------------------------------ views
 
     def __getitem__(self, index: object) -> DeviceBuffer:
-        """A view along the first axis: `buffer[3:9]`, `buffer[-1]`. Raises IndexError; a step other than 1 is refused."""
+        """A view along the first axis: `buffer[3:9]`, `buffer[-1]`. Raises IndexError, for a step other than 1 too."""
         if not self._shape:
             raise IndexError("a buffer of one element without axes cannot be indexed")
         extent, rest = self._shape[0], self._shape[1:]
@@ -148,7 +148,7 @@ class DeviceBuffer:
         return self._view(0, read, self._element)
 
     def view(self, dtype: object) -> DeviceBuffer:
-        """The same bytes as elements of another type, along the last axis. Raises ValueError when they do not divide."""
+        """The same bytes as elements of another type, along the last axis. Raises ValueError where they do not fit."""
         element = element_of(dtype)
         leading, last = (self._shape[:-1], self._shape[-1]) if self._shape else ((), 1)
         row = last * self._element.nbytes
@@ -232,7 +232,7 @@ class DeviceBuffer:
         import numpy
 
         array = numpy.empty(self._shape, self._element.dtype)
-        flat = array.reshape(-1).view(numpy.uint8) if array.nbytes else numpy.empty(0, numpy.uint8)
+        flat: Any = array.reshape(-1).view(numpy.uint8) if array.nbytes else numpy.empty(0, numpy.uint8)
         return array, memoryview(flat)
 
     def tobytes(self) -> bytes:
@@ -297,7 +297,7 @@ class DeviceBuffer:
     # ------------------------------------------------ the end
 
     def free(self) -> None:
-        """Give the memory back now, for views and pointers too. Raises AllocationInUse, InvalidPointer (freed already)."""
+        """Give the memory back now; views and pointers of it are dead. Raises AllocationInUse, InvalidPointer."""
         self._gpu.free(self)
 
     def __enter__(self) -> DeviceBuffer:
@@ -458,7 +458,7 @@ class In(HostArgument):
 
 
 class Out(HostArgument):
-    """A host array that the kernel writes. What it held does not reach the kernel; what the kernel leaves is undefined."""
+    """A host array that the kernel writes, all of it: what it held does not reach the kernel, and need not survive."""
 
     __slots__ = ()
     reads = False
@@ -473,7 +473,7 @@ class InOut(HostArgument):
 class HostLoan:
     """One host array on loan: `begin` makes it reachable, `finish` queues its way back, `release` ends the loan.
 
-    Where the device uses host memory in place nothing is copied; a kernel that writes into an In array is a fault there.
+    Where the device uses host memory in place nothing is copied; a kernel that writes into an In array faults there.
     """
 
     __slots__ = ("_argument", "_array", "_buffer", "_gpu")

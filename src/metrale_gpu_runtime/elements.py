@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import operator
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from .errors import NotSupported
 from .scalars import ScalarType, bf16, element_type_of
@@ -35,7 +36,7 @@ class Element:
             return numpy.dtype(numpy.uint8) if self.nbytes == 1 else numpy.dtype((numpy.void, self.nbytes))
         if self.scalar == bf16:
             try:
-                import ml_dtypes
+                ml_dtypes = importlib.import_module("ml_dtypes")
             except ImportError:
                 raise NotSupported(
                     "NumPy itself has no bfloat16; install ml_dtypes, or read the bits: buffer.view('u16').numpy()",
@@ -68,10 +69,10 @@ def element_of(dtype: object) -> Element:
         return Element(scalar.nbytes, scalar, given)
     if dtype is None:
         raise TypeError("dtype is None; give a scalar type such as mg.f32, a NumPy dtype, or its name")
-    import numpy
+    import numpy as np
 
     try:
-        given = numpy.dtype(dtype)  # type: ignore[call-overload]
+        given = np.dtype(cast(Any, dtype))
     except TypeError as error:
         raise TypeError(f"{dtype!r} is no element type: {error}; give mg.f32, a NumPy dtype, or its name") from None
     if given.hasobject or given.itemsize == 0:
@@ -84,7 +85,7 @@ def element_of(dtype: object) -> Element:
 
 def read_shape(shape: object) -> tuple[int, ...]:
     """An extent or several. Raises TypeError for what is no whole number, ValueError for a negative one."""
-    if isinstance(shape, (str, bytes)) or isinstance(shape, bool):
+    if isinstance(shape, (str, bytes, bool)):
         raise TypeError(f"shape is {shape!r}; it is a whole number or several")
     extents: Sequence[Any] = tuple(shape) if isinstance(shape, Sequence) else (shape,)
     read = []

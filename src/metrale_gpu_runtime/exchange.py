@@ -138,7 +138,8 @@ def _from_interface(value: object, interface: dict[str, Any], where: str, *, is_
         address, is_read_only = int(data[0] or 0), bool(data[1])
     else:
         # The array interface allows an object with the buffer protocol, and an offset into it.
-        view = memoryview(value if data is None else data)
+        below: Any = value if data is None else data
+        view = memoryview(below)
         address, is_read_only = _address_of(view) + int(interface.get("offset", 0)), view.readonly
     dtype = getattr(value, "dtype", None)
     element = element_type_of(dtype) if getattr(dtype, "name", None) == "bfloat16" else None

@@ -17,13 +17,23 @@ RING_LENGTH = 64
 """How many launches since the last good synchronisation a stream remembers by name."""
 
 
+class Progress:
+    """One lock for all lanes of a backend, because progress of one can be progress of others, and how often there was
+    any."""
+
+    __slots__ = ("count", "lock")
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.count = 0
+
+
 class Lane:
     """One stream as the engine keeps it.
 
     `lock` orders the driver calls that queue work; it is never held across a wait. `issued` counts the operations
     queued, `completed` those known to be done: known from a synchronisation, a query or an event that the program
     itself asked for, since asking the driver just to find out would make lazy drivers run work early.
-    `progress` is one lock for all lanes of a backend, because progress of one lane can be progress of others.
     """
 
     __slots__ = (
@@ -41,9 +51,7 @@ class Lane:
         "ring",
     )
 
-    def __init__(
-        self, handle: StreamHandle, *, is_synchronous: bool, progress: threading.RLock, floor: int = 0
-    ) -> None:
+    def __init__(self, handle: StreamHandle, *, is_synchronous: bool, progress: Progress, floor: int = 0) -> None:
         self.handle = handle
         self.lock = threading.RLock()
         self.progress = progress
@@ -77,7 +85,8 @@ class Lane:
 
     def reached(self, sequence: int) -> None:
         """All operations up to this number are done, and so is what they waited for."""
-        with self.progress:
+        with self.progress.lock:
+            self.progress.count += 1
             while self.ring and self.ring[0].sequence <= sequence:
                 self.ring.popleft()
             if sequence > self.completed:
@@ -94,7 +103,8 @@ class Lane:
 
     def abandon(self) -> None:
         """The context is lost: nothing will be done any more, nothing needs to be kept."""
-        with self.progress:
+        with self.progress.lock:
+            self.progress.count += 1
             self.completed = self.issued
             self.retained.clear()
             self.joins.clear()

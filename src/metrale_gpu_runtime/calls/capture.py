@@ -151,8 +151,8 @@ class CaptureCalls(QueueingCalls):
             raise CaptureError(f"{call}: stream {lane.handle} is not being captured; gpu.begin_capture(stream) first")
         if capture.origin is not lane:
             raise CaptureError(
-                f"{call}: the capture began on stream {capture.origin.handle}; stream {lane.handle} was only drawn in by "
-                "an event. End it there"
+                f"{call}: the capture began on stream {capture.origin.handle}; stream {lane.handle} was only drawn "
+                "in by an event. End it there"
             )
         return capture
 
@@ -169,7 +169,8 @@ class CaptureCalls(QueueingCalls):
             raise TypeError(f"a Graph of gpu.end_capture() is wanted, not {type(graph).__name__}")
         if graph._gpu is not self:
             raise ForeignHandle(
-                f"{graph!r} was captured on another backend, the call is for {self._capabilities.device}; capture it there"
+                f"{graph!r} was captured on another backend, the call is for {self._capabilities.device}; "
+                "capture it there"
             )
         graph._check_open()
         self._check_usable()

@@ -167,7 +167,7 @@ class CopyCalls(QueueingCalls):
         self._queue(
             lane,
             lambda handle: self._driver.copy_h2d(target.address, view, handle),
-            (target,),
+            (target, *self._pinned(source if not staged else None)),
             lambda: f"{call} of {nbytes} bytes",
             kind=call,
             nbytes=nbytes,
@@ -175,7 +175,6 @@ class CopyCalls(QueueingCalls):
             then=then,
             is_recordable=not waits,
         )
-        self._contents_are_new(target, nbytes)
         if waits:
             self._wait_for(lane)
 
@@ -194,12 +193,11 @@ class CopyCalls(QueueingCalls):
         if waits and not only_own:
             self._wait_for_other_users(lane, (source,))
         view = host_view(target)
-        if waits and source.allocation is not None:
-            self._check_contents(source, call)
+        self._check_contents(source, call)
         self._queue(
             lane,
             lambda handle: self._driver.copy_d2h(view, source.address, handle),
-            (source,),
+            (source, *self._pinned(target)),
             lambda: f"{call} of {nbytes} bytes",
             kind=call,
             nbytes=nbytes,
@@ -209,15 +207,18 @@ class CopyCalls(QueueingCalls):
         if waits:
             self._wait_for(lane)
 
-    def _check_contents(self, pointer: PointerValue, call: str) -> None:
-        assert pointer.allocation is not None
-        block = pointer.allocation.block
-        if block.void:
-            raise KernelFault(f"{call}: {block} does not hold what it should: {block.void}")
+    def _pinned(self, array: ForeignArray | None) -> tuple[PointerValue, ...]:
+        """Host memory that this backend allocated itself: in use, like device memory, until the copy is done."""
+        block = self._ledger.find(array.address) if array is not None else None
+        allocation = block.allocation if block is not None else None
+        return (PointerValue(allocation.base, allocation),) if allocation is not None else ()
 
-    def _contents_are_new(self, pointer: PointerValue, nbytes: int) -> None:
-        if pointer.allocation is not None and pointer.allocation.block.void and nbytes >= pointer.allocation.nbytes:
-            pointer.allocation.block.void = ""
+    def _check_contents(self, pointer: PointerValue, call: str) -> None:
+        if pointer.allocation is None:
+            return
+        block = pointer.allocation.block
+        if block.void and block.last_use is block.void_since:
+            raise KernelFault(f"{call}: {block} does not hold what it should: {block.void}")
 
     def _copy_d2d(
         self, src: object, dst: object, nbytes: int | None, lane: Lane, call: str, *, waits: bool = False
@@ -235,6 +236,7 @@ class CopyCalls(QueueingCalls):
             if source.address == target.address:
                 return
             raise _overlap(call, source, target, count)
+        self._check_contents(source, call)
         if waits:
             self._wait_for_other_users(lane, (source, target))
         self._queue(
@@ -283,7 +285,6 @@ class CopyCalls(QueueingCalls):
             nbytes=nbytes,
             is_recordable=not waits,
         )
-        self._contents_are_new(target, nbytes)
         if waits:
             self._wait_for(lane)
 
@@ -302,8 +303,8 @@ def _host_array(value: object, what: str) -> ForeignArray:
         )
     if not array.is_contiguous:
         raise InvalidPointer(
-            f"{what}: an array of shape {array.shape} has strides of {array.strides} bytes: its elements do not lie one "
-            "behind the other; make it contiguous first (numpy.ascontiguousarray)",
+            f"{what}: an array of shape {array.shape} has strides of {array.strides} bytes: its elements do not lie "
+            "one behind the other; make it contiguous first (numpy.ascontiguousarray)",
             address=array.address,
             nbytes=array.nbytes,
         )

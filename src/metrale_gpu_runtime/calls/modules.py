@@ -56,7 +56,8 @@ class ModuleCalls(StreamCalls):
         ModuleLoadError or one of its kinds (CompileError, PtxSyntaxError); nothing is loaded then.
         """
         self._check_usable()
-        self._refuse_while_recording("load_module")
+        if replace:
+            self._refuse_while_recording("load_module with replace")
         self._settle()
         code = find_code(str(name), path, source=source, binary=binary, capabilities=self._capabilities)
         earlier = self._modules.get(name)

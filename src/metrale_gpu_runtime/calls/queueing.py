@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ..checked import CheckedLaunch
     from ..stream import Stream
 
+MOST_RETAINED = 512
+"""How many host arrays a stream keeps alive before the driver is asked how far it is."""
+
 StreamCall = Callable[[StreamHandle], None]
 """A driver call that queues work on the stream it is given."""
 
@@ -161,6 +164,9 @@ class QueueingCalls(HandleCalls):
             lane.issued = operation.sequence
             if retain is not None or then is not None:
                 lane.retain(operation.sequence, retain, then)
+        if len(lane.retained) > MOST_RETAINED:
+            # Nobody has waited for a long time; ask how far the stream is, so that this does not grow for ever.
+            self._has_passed(lane)
         if lent:
             if self._is_asynchronous:
                 self._wait_for(lane)

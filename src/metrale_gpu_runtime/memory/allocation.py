@@ -45,6 +45,7 @@ class Block:
         "twin",
         "uses",
         "void",
+        "void_since",
     )
 
     def __init__(
@@ -71,8 +72,9 @@ class Block:
         self.gone = ""
         # Dead for everybody who holds a pointer, but not yet given back: queued work still uses it.
         self.has_pending_free = False
-        # Why its contents are not what queued work should have written ("" when they are).
+        # Why its contents are not what queued work should have written, and the operation that left them so.
         self.void = ""
+        self.void_since: QueuedOperation | None = None
         # Pinned memory has a second block for its address on the device; both go together.
         self.twin: Block | None = None
         self.token: weakref.ref[Allocation] | Allocation | None = None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .allocation import Block
 
 if TYPE_CHECKING:
-    from ..lane import Lane
+    from ..lane import Lane, Progress
     from ..trace.operations import QueuedOperation
     from .ledger import Ledger
 
@@ -24,8 +24,12 @@ class InFlight:
     `give_back` returns one block's memory to the driver. Nothing here waits, but for `wait`.
     """
 
-    def __init__(self, ledger: Ledger, lanes: Mapping[int, Lane], give_back: Callable[[Block], None]) -> None:
-        self._ledger, self._lanes, self._give_back = ledger, lanes, give_back
+    def __init__(
+        self, ledger: Ledger, lanes: Mapping[int, Lane], progress: Progress, give_back: Callable[[Block], None]
+    ) -> None:
+        self._ledger, self._lanes, self._progress, self._give_back = ledger, lanes, progress, give_back
+        # How much progress there had been when the waiting blocks were last looked at.
+        self._seen = -1
         self._waiting: list[Block] = []
         self._lock = threading.RLock()
         self._held = 0
@@ -47,16 +51,19 @@ class InFlight:
     def release(self) -> None:
         with self._lock:
             self._held -= 1
+            self._seen = -1
         self.settle()
 
     def defer(self, block: Block) -> None:
         """Give a block back as soon as nothing uses it."""
         with self._lock:
             self._waiting.append(block)
+            self._seen = -1
 
     @property
     def has_work(self) -> bool:
-        return bool(self._ledger.dropped or self._waiting)
+        """True when `settle` may find something to give back."""
+        return bool(self._ledger.dropped) or (self._seen != self._progress.count and bool(self._waiting))
 
     @property
     def is_pressing(self) -> bool:
@@ -68,6 +75,7 @@ class InFlight:
         if not self.has_work:
             return 0
         with self._lock:
+            self._seen = self._progress.count
             dropped = self._ledger.dropped
             while dropped:
                 block = dropped.popleft()

@@ -119,11 +119,12 @@ class FaultBook:
             if not isinstance(used, QueuedLaunch):
                 continue
             if used.ordinal in fault.dropped:
+                block.void_since = used
                 block.void = (
                     f"launch {used.ordinal} of {used.kernel_name}, which uses it, did not run because of {culprit}"
                 )
             elif used.ordinal == fault.launch:
-                block.void = f"{culprit}, which uses it, failed"
+                block.void, block.void_since = f"{culprit}, which uses it, failed", used
 
 
 def describe_finding(finding: Finding) -> str:

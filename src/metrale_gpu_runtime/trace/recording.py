@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import regions
 
@@ -116,13 +116,14 @@ class Trace:
             data = json.loads(text)
             if data["format"] != FORMAT:
                 raise ValueError(f"a trace of format {data['format']!r}; this version reads {FORMAT}")
-            operations = [
-                TracedOperation(**{key: _tuple(value) for key, value in each.items()}) for each in data["operations"]
-            ]
+            operations = [_operation(each) for each in data["operations"]]
             return cls(str(data["backend"]), str(data["device"]), operations)
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"this is no trace: {error}") from error
 
 
-def _tuple(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
+def _operation(written: dict[str, Any]) -> TracedOperation:
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in written.items()
+    }
+    return TracedOperation(**values)
