@@ -6,6 +6,7 @@ After each the session is usable or says that it is not, and closing leaves noth
 from __future__ import annotations
 
 import gc
+import struct
 import warnings
 from contextlib import ExitStack, suppress
 
@@ -14,21 +15,37 @@ import pytest
 
 from metrale_gpu_runtime.errors import ContextLost, GpuError, GpuResourceWarning, KernelFault
 from metrale_gpu_runtime.scalars import u32
-from metrale_gpu_runtime.testing import CLEAN_UP_CALLS, FaultFound, FaultPlan
-from metrale_gpu_runtime.testing.conformance.mock_target import MockTarget
+from metrale_gpu_runtime.testing import CLEAN_UP_CALLS, FaultFound, FaultPlan, MockGpuBackend
+from metrale_gpu_runtime.testing.conformance.bodies import SUITE, TABLE
 
-TARGET = MockTarget()
+
+@pytest.fixture(autouse=True)
+def _small_heap():
+    """A walk collects garbage hundreds of times; what was there before it need not be looked at."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+def opened():
+    gpu = MockGpuBackend(fill=0xC7)
+    for module in ("suite", "own"):
+        for function, body in SUITE.items():
+            gpu.define_kernel(module, function, body)
+        gpu.define_global(module, "table", struct.pack("<3I", *TABLE))
+    return gpu
 
 
 def one_launch(gpu):
-    kernel = TARGET.kernel(gpu, "affine")
+    kernel = gpu.kernel("suite", "affine")
     values = gpu.array(np.array([1, 2, 3], dtype=np.uint32))
     kernel[1, 3](values, u32(3), u32(10), u32(1))
     assert values.numpy().tolist() == [11, 21, 31]
 
 
 def streams_and_events(gpu):
-    kernel = TARGET.kernel(gpu, "affine")
+    kernel = gpu.kernel("suite", "affine")
     values = gpu.array(np.array([1, 2, 3], dtype=np.uint32))
     with gpu.create_stream() as one, gpu.create_stream() as other:
         kernel[1, 3, 0, one](values, u32(3), u32(10), u32(1))
@@ -49,7 +66,7 @@ def many_allocations(gpu):
 
 
 def capture_and_replay(gpu):
-    kernel = TARGET.kernel(gpu, "affine")
+    kernel = gpu.kernel("suite", "affine")
     values = gpu.array(np.array([1, 2, 3], dtype=np.uint32))
     with gpu.create_stream() as stream:
         with gpu.capture(stream) as capture:
@@ -63,7 +80,7 @@ def capture_and_replay(gpu):
 
 
 def prepared_and_sequenced(gpu):
-    kernel = TARGET.kernel(gpu, "affine")
+    kernel = gpu.kernel("suite", "affine")
     values = gpu.array(np.array([1, 2, 3], dtype=np.uint32))
     prepared = kernel[1, 3].prepare(values, u32(3), u32(10), u32(1))
     with gpu.sequence() as step:
@@ -75,7 +92,7 @@ def prepared_and_sequenced(gpu):
 
 
 def module_and_globals(gpu):
-    module = TARGET.load(gpu, "suite", "own")
+    module = gpu.load_module("own", binary=b"any")
     table = module.globals["table"]
     gpu.copy_h2d(np.array([7, 8, 9], dtype=np.uint32), table)
     out = gpu.array(np.zeros(3, dtype=np.uint32))
@@ -118,7 +135,7 @@ def attempt(gpu, scenario, plan):
 def test_whichever_call_fails_the_books_are_right(scenario, way):
     """Whichever driver call of a scenario fails, the session is usable or lost afterwards and the books are empty."""
     for nth in range(1, 200):
-        gpu = TARGET.open_backend()
+        gpu = opened()
         plan = WAYS[way](nth)
         with warnings.catch_warnings():
             # What a finaliser could not give back is one category of warning, and may be told here.
@@ -157,7 +174,7 @@ def test_whichever_call_fails_the_books_are_right(scenario, way):
 def test_closing_under_a_fault_that_stays_neither_raises_nor_hangs(scenario):
     """With every call failing from some point on, clean-up too, closing ends and the backend is closed."""
     for nth in range(1, 200, 3):
-        gpu = TARGET.open_backend()
+        gpu = opened()
         plan = FaultPlan().fail(nth=nth, forever=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", GpuResourceWarning)

@@ -48,7 +48,6 @@ from .kernels import (
     LoadedKernel,
     LoadedModule,
     declared_kernels,
-    launch_bounds,
 )
 from .memory import ContractViolation, MockMemory, Region
 from .profiles import profile as named_profile
@@ -523,7 +522,7 @@ class MockDriver(Driver):
         with self._call(calls.AskAttributes(kernel)):
             known = self._kernel(kernel)
             said = known.definition.attributes
-            return said if said is not None else launch_bounds(known.module.image, known.name)
+            return said if said is not None else known.module.attributes_of(known.name)
 
     def max_active_blocks(self, kernel: KernelHandle, block_threads: int, shared_mem: int) -> int:
         with self._call(calls.AskOccupancy(kernel, block_threads, shared_mem)):

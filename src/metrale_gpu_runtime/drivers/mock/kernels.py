@@ -6,6 +6,7 @@ import re
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ...driver import ArgumentKind, CodeImage, FunctionAttributes
@@ -152,6 +153,13 @@ class LoadedModule:
     kernels: dict[str, KernelHandle] = field(default_factory=dict)
     symbols: dict[str, tuple[int, int]] = field(default_factory=dict)
     pending: int = 0
+    _bounds: dict[str, FunctionAttributes] | None = None
+
+    def attributes_of(self, function: str) -> FunctionAttributes:
+        """What the code itself tells of a kernel; the text is read when that is first asked."""
+        if self._bounds is None:
+            self._bounds = launch_bounds(self.image)
+        return self._bounds.get(function, FunctionAttributes())
 
 
 @dataclass(slots=True)
@@ -167,24 +175,24 @@ _PTX_NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\[^\n])*"', re.DOTALL
 _PTX_ENTRY = re.compile(r"\.entry\s+([A-Za-z_$%][\w$]*)")
 
 
-def launch_bounds(image: CodeImage, function: str) -> FunctionAttributes:
-    """What the PTX says of a kernel's blocks (`.reqntid`, `.maxntid`), as a real driver reports it."""
+def launch_bounds(image: CodeImage) -> dict[str, FunctionAttributes]:
+    """What a PTX text says of its kernels' blocks (`.reqntid`, `.maxntid`), as a real driver reports it."""
     if image.format != "ptx":
-        return FunctionAttributes()
+        return {}
     from ...ptx.parser import parse
 
     try:
-        known = parse(image.data.decode(), name=image.name).functions.get(function)
+        kernels = parse(image.data.decode(), name=image.name).kernels()
     except (PtxSyntaxError, UnicodeDecodeError):
         # Any text is accepted here, so nothing is known of this one's kernels.
-        return FunctionAttributes()
-    if known is None:
-        return FunctionAttributes()
-    most = known.bounds.maxntid
-    return FunctionAttributes(
-        max_threads_per_block=most[0] * most[1] * most[2] if most is not None else None,
-        required_block=known.bounds.reqntid,
-    )
+        return {}
+    return {
+        kernel.name: FunctionAttributes(
+            max_threads_per_block=prod(kernel.bounds.maxntid) if kernel.bounds.maxntid is not None else None,
+            required_block=kernel.bounds.reqntid,
+        )
+        for kernel in kernels
+    }
 
 
 def declared_kernels(image: CodeImage) -> tuple[str, ...] | None:
