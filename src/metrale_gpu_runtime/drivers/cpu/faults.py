@@ -62,18 +62,11 @@ def finding_of(
             allocation = f"{address - freed[0]:,} bytes into {freed[1] - freed[0]:,} bytes at {freed[0]:#x}, freed"
         else:
             allocation = _nearest(address, nbytes, ranges)
+    # Where it happened is told by the finding's fields, which whoever shows it puts behind the message.
     what = _what_happened(kind, access, address, nbytes, fault, shared_nbytes)
-    place = f"block {block}, thread {thread}"
-    if site is not None:
-        place += f", PTX line {site.line} ({site.instruction})"
-        if site.source is not None:
-            place += f", {site.source.file}:{site.source.line}"
-    text = f"{kernel}: {what} ({place})"
-    if allocation is not None:
-        text += f"; {allocation}"
     return Finding(
         kind=name,
-        message=text,
+        message=f"{kernel}: {what}",
         kernel=kernel,
         launch=launch,
         block=block,
