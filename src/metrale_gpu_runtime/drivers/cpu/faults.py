@@ -30,6 +30,9 @@ _KINDS = {
 _ACCESSES = {Access.READ: "read", Access.WRITE: "write", Access.ATOMIC: "atomic"}
 _VERBS = {Access.READ: "reads", Access.WRITE: "writes", Access.ATOMIC: "updates"}
 
+# No memory lies in the first page: such an address is null with an index.
+_NULL_NBYTES = 4096
+
 # Nearer than this to live memory, an address is explained by it.
 _NEAR_NBYTES = 1 << 20
 
@@ -52,10 +55,12 @@ def finding_of(
     site = sites[fault.site] if fault.site < len(sites) else None
     has_address = access is not Access.NONE
     address, nbytes = int(fault.address), int(fault.nbytes)
+    if kind is FaultKind.OUT_OF_BOUNDS and address < _NULL_NBYTES:
+        kind = FaultKind.NULL
     name, allocation = _KINDS[kind], None
     block: tuple[int, int, int] = (fault.block[0], fault.block[1], fault.block[2])
     thread: tuple[int, int, int] = (fault.thread[0], fault.thread[1], fault.thread[2])
-    if kind in (FaultKind.OUT_OF_BOUNDS, FaultKind.NULL, FaultKind.READ_ONLY):
+    if kind in (FaultKind.OUT_OF_BOUNDS, FaultKind.READ_ONLY):
         freed = memory.freed_around(address) if kind is FaultKind.OUT_OF_BOUNDS else None
         if freed is not None:
             name = "use-after-free"
