@@ -88,7 +88,13 @@ def test_bytes_are_a_copy() -> None:
     assert argument.data == b"\x01\x02"
 
 
-@pytest.mark.parametrize("align", [0, 3, -8, True])
+@pytest.mark.parametrize("align", [None, 1, 2, 8, 128])
+def test_every_power_of_two_is_an_alignment(align: int | None) -> None:
+    """Powers of two from 1 on are kept, and so is none."""
+    assert KernelArg.Bytes(b"123", align).align == align
+
+
+@pytest.mark.parametrize("align", [0, 3, 12, -8, True, 8.0])
 def test_an_alignment_is_a_power_of_two(align: int) -> None:
     """Other alignments are refused where they are given."""
     with pytest.raises(ValueError, match="power of two"):
@@ -100,6 +106,14 @@ def test_local_memory_has_at_least_one_byte(nbytes: int) -> None:
     """Empty local memory is refused."""
     with pytest.raises(ValueError, match="at least 1"):
         KernelArg.Local(nbytes)
+
+
+def test_one_byte_of_local_memory_is_enough() -> None:
+    """The smallest local memory is one byte, and it is a whole number."""
+    assert KernelArg.Local(1).nbytes == 1
+    for nbytes in (True, 16.0, "16"):
+        with pytest.raises(TypeError, match="whole number"):
+            KernelArg.Local(nbytes)  # type: ignore[arg-type]
 
 
 def test_kernel_arg_names_the_three_kinds() -> None:

@@ -539,6 +539,19 @@ def test_names_are_positions() -> None:
     assert (caught.value.name, caught.value.expected) == ("hiden", ("x", "y", "hidden", "eps"))
 
 
+def test_a_parameter_is_had_by_position() -> None:
+    """parameter(i) is the i-th one, and None beyond either end and where nothing is known."""
+    assert [NORM.parameter(index) and NORM.parameter(index).name for index in range(-1, 5)] == [  # type: ignore[union-attr]
+        None,
+        "x",
+        "y",
+        "hidden",
+        "eps",
+        None,
+    ]
+    assert UNKNOWN.parameter(0) is None
+
+
 @pytest.mark.parametrize("signature", [UNKNOWN, _ptx_like((4, "value", False)), _declared("int, float")])
 def test_names_that_nobody_told_are_not_guessed(signature: KernelSignature) -> None:
     """Where no source tells names, a name is refused with the way to declare them."""

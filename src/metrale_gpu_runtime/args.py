@@ -31,7 +31,9 @@ class Bytes:
         # A caller's bytearray could change under a launch that has been described but not issued.
         object.__setattr__(self, "data", bytes(memoryview(self.data)))
         align = self.align
-        if align is not None and (isinstance(align, bool) or align <= 0 or align & (align - 1)):
+        if align is None:
+            return
+        if isinstance(align, bool) or not isinstance(align, int) or align <= 0 or align & (align - 1):
             raise ValueError(f"an alignment is a power of two, not {align!r}")
 
 
