@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ....ptx.syntax import Immediate, Instruction, Negated, Operand, Register, Sink, SpecialRegister, Symbol
+from ....ptx.syntax import Immediate, Instruction, Negated, Operand, Register, Sink, SpecialRegister, Symbol, Vector
 from .floats import float32_bits, float64_bits
 from .refusal import refuse
 from .scalar import INTEGER_OF, SCALARS, WIDTHS, Scalar
@@ -214,6 +214,8 @@ class Emitter:
             if WIDTHS[llvm] < scalar.bits:
                 return self.widen(value, llvm, scalar.llvm, signed=False)
             return self.convert(value, llvm, scalar.llvm)
+        if kind is Vector and len(operand.elements) == 1:  # type: ignore[union-attr]
+            return self.read(operand.elements[0], scalar)  # type: ignore[union-attr]
         if kind is Negated:
             value = self.read(operand.operand, scalar)  # type: ignore[union-attr]
             if scalar.kind == "p":
@@ -232,11 +234,15 @@ class Emitter:
         """Give a destination a value of the instruction's type and of its own width."""
         if type(operand) is Register:
             self.set_register(operand.name, value, scalar.llvm)
+        elif type(operand) is Vector and len(operand.elements) == 1:
+            self.write(operand.elements[0], value, scalar)
         elif type(operand) is not Sink:
             refuse(f"a {type(operand).__name__.lower()} stands where a destination is expected")
 
     def write_extended(self, operand: Operand, value: str, scalar: Scalar) -> None:
         """Give a destination a value that may be narrower: it is extended by the sign of its type."""
+        if type(operand) is Vector and len(operand.elements) == 1:  # Triton writes single registers in braces
+            operand = operand.elements[0]
         if type(operand) is Register:
             own = self.register_types[operand.name]
             want = WIDTHS[own]

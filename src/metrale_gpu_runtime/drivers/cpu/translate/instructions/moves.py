@@ -16,9 +16,9 @@ def mov(e: Emitter, instruction: Instruction) -> None:
     scalar = words.type()
     words.end()
     target, source = instruction.operands
-    if isinstance(target, Vector):
+    if isinstance(target, Vector) and len(target.elements) > 1:
         _unpack(e, target.elements, source, scalar)
-    elif isinstance(source, Vector):
+    elif isinstance(source, Vector) and len(source.elements) > 1:
         e.write(target, _pack(e, source.elements, scalar), scalar)
     elif e.is_pointer(target) and (e.is_pointer(source) or isinstance(source, Symbol)):
         assert isinstance(target, Register)
