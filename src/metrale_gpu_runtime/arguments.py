@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from .errors import ArgumentKindError, ArgumentRangeError, ArgumentSizeError, ScalarRefused
+from .errors import ArgumentError, ArgumentKindError, ArgumentRangeError, ArgumentSizeError, ScalarRefused
 from .handles import DevicePtr
 from .scalars import Scalar, ScalarType, scalar_of
 from .signature import ArgumentDescription, KernelSignature, Parameter
@@ -131,10 +131,15 @@ def pointer_argument(gpu: GpuBackend, value: object, *, kernel: str, index: int,
 
     if isinstance(value, Slot):
         return slot_argument(value, "ptr", kernel=kernel, index=index, name=name)
-    if isinstance(value, HostArgument):
-        loan = value.lend(gpu)
-        return Argument(ArgumentDescription.of_pointer(loan.element, name), bytes(_POINTER_NBYTES), loan=loan)
-    pointer = gpu.resolve_pointer(value, what=f"{kernel}: argument {index}" + (f" ({name})" if name else ""))
+    try:
+        if isinstance(value, HostArgument):
+            loan = value.lend(gpu)
+            return Argument(ArgumentDescription.of_pointer(loan.element, name), bytes(_POINTER_NBYTES), loan=loan)
+        pointer = gpu.resolve_pointer(value, what=f"{kernel}: argument {index}" + (f" ({name})" if name else ""))
+    except ArgumentError as error:
+        # Which argument of which kernel it was is known only here.
+        error.kernel, error.index, error.name = kernel, index, name
+        raise
     return Argument(
         ArgumentDescription.of_pointer(pointer.element, name),
         pointer.address.to_bytes(_POINTER_NBYTES, "little"),

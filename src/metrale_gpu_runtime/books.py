@@ -172,6 +172,21 @@ class BackendBooks:
             lane.reached(sequence)
         return done
 
+    def _poll(self, lane: Lane) -> None:
+        """Find out how far a stream has come that may always be busy: by a mark of our own, asked for the next time."""
+        if lane.fence is None:
+            lane.fence = self._ask(lane, self._driver.create_event, False)
+            self._live_events.add(lane.fence)
+        if lane.fence_sequence:
+            if not self._ask(lane, self._driver.query_event, lane.fence):
+                return
+            lane.reached(lane.fence_sequence)
+            lane.fence_sequence = 0
+        with lane.lock:
+            self._ask(lane, self._driver.record_event, lane.fence, lane.handle)
+            lane.issued += 1
+            lane.fence_sequence = lane.issued
+
     # ------------------------------------------------ giving back
 
     def _give_back(self, block: Block) -> None:
@@ -222,6 +237,8 @@ class BackendBooks:
         if self._lanes.get(lane.handle) is not lane:
             return
         del self._lanes[lane.handle]
+        if lane.fence is not None:
+            self._clean_up(self._destroy_event_handle, lane.fence)
         # A driver may give the same handle out again: the numbers go on, so that old uses stay done.
         self._sequence_floors[lane.handle] = lane.issued
         if not self._is_closed and not self.is_lost:

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from .handles import StreamHandle
+from .handles import EventHandle, StreamHandle
 from .trace.operations import QueuedLaunch
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ class Lane:
     __slots__ = (
         "capture",
         "completed",
+        "fence",
+        "fence_sequence",
         "gone",
         "handle",
         "has_failed_wait",
@@ -64,6 +66,9 @@ class Lane:
         self.joins: deque[tuple[int, Lane, int]] = deque()
         self.capture: Capture | None = None
         self.gone = ""
+        # An event of the engine's own, and the operation it marks (0: none), for streams that nobody waits for.
+        self.fence: EventHandle | None = None
+        self.fence_sequence = 0
         # A wait ended with an error and nothing has been waited for since: frees in a clean-up do not raise then.
         self.has_failed_wait = False
 

@@ -291,7 +291,8 @@ class CopyCalls(QueueingCalls):
 
 def _host_array(value: object, what: str) -> ForeignArray:
     """A contiguous array in host memory. Raises ArgumentKindError for anything else."""
-    array = None if isinstance(value, str) else read_foreign(value)
+    is_device = hasattr(type(value), "pointer_value")
+    array = None if isinstance(value, str) or is_device else read_foreign(value)
     if array is None or not array.is_on_host:
         given = type(value).__name__
         raise ArgumentKindError(

@@ -79,9 +79,12 @@ class DebugCalls(BackendBooks):
                 if nbytes == 0:
                     continue
                 found = bytearray(nbytes)
+                view = memoryview(found)
                 with lane.lock:
-                    self._ask(lane, self._driver.copy_d2h, memoryview(found), address, lane.handle)
+                    self._ask(lane, self._driver.copy_d2h, view, address, lane.handle)
                     lane.issued += 1
+                    # Should the wait fail, the copy may still run.
+                    lane.retain(lane.issued, view)
                 self._wait_for(lane)
                 damage = compare(block, side, address, bytes(found))
                 if damage is not None:

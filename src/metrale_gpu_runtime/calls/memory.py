@@ -217,10 +217,9 @@ class MemoryCalls(HandleCalls):
 
     def _reserve(self, nbytes: int, kind: MemoryKind) -> int:
         """The driver's allocation; when memory is short, what waits to be given back is waited for first."""
-        if self._in_flight.is_pressing:
-            for lane in self._in_flight.lanes_waited_for():
-                self._has_passed(lane)
-            self._settle()
+        for lane in self._in_flight.lanes_to_poll():
+            self._poll(lane)
+        self._settle()
         try:
             return self._ask(None, self._driver.alloc, nbytes, kind)
         except OutOfDeviceMemory as error:

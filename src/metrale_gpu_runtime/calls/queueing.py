@@ -164,9 +164,9 @@ class QueueingCalls(HandleCalls):
             lane.issued = operation.sequence
             if retain is not None or then is not None:
                 lane.retain(operation.sequence, retain, then)
-        if len(lane.retained) > MOST_RETAINED:
+        if len(lane.retained) > MOST_RETAINED and len(lane.retained) % (MOST_RETAINED // 8) == 0:
             # Nobody has waited for a long time; ask how far the stream is, so that this does not grow for ever.
-            self._has_passed(lane)
+            self._poll(lane)
         if lent:
             if self._is_asynchronous:
                 self._wait_for(lane)

@@ -21,17 +21,20 @@ POLL_NBYTES = 64 << 20
 class InFlight:
     """What was dropped while queued work still used it.
 
-    `give_back` returns one block's memory to the driver. Nothing here waits, but for `wait`.
+    `give_back` returns one block's memory to the driver. Nothing here waits or asks the driver. No lock is held while
+    memory is given back.
     """
 
     def __init__(
         self, ledger: Ledger, lanes: Mapping[int, Lane], progress: Progress, give_back: Callable[[Block], None]
     ) -> None:
         self._ledger, self._lanes, self._progress, self._give_back = ledger, lanes, progress, give_back
-        # How much progress there had been when the waiting blocks were last looked at.
+        self._waiting: dict[int, Block] = {}
+        self._waiting_nbytes = 0
+        # How much progress there had been when all waiting blocks were last looked at; -1: look at all of them.
         self._seen = -1
-        self._waiting: list[Block] = []
-        self._lock = threading.RLock()
+        self._next_poll = POLL_COUNT
+        self._lock = threading.Lock()
         self._held = 0
 
     def pending_uses(self, block: Block) -> list[QueuedOperation]:
@@ -57,45 +60,69 @@ class InFlight:
     def defer(self, block: Block) -> None:
         """Give a block back as soon as nothing uses it."""
         with self._lock:
-            self._waiting.append(block)
+            self._wait(block)
             self._seen = -1
+
+    def _wait(self, block: Block) -> None:
+        if block.index not in self._waiting:
+            self._waiting[block.index] = block
+            self._waiting_nbytes += block.nbytes
 
     @property
     def has_work(self) -> bool:
         """True when `settle` may find something to give back."""
         return bool(self._ledger.dropped) or (self._seen != self._progress.count and bool(self._waiting))
 
-    @property
-    def is_pressing(self) -> bool:
-        """True when enough waits to be worth a question to the driver."""
-        return len(self._waiting) >= POLL_COUNT or sum(block.nbytes for block in self._waiting) >= POLL_NBYTES
-
     def settle(self) -> int:
-        """Give back what nothing uses any more; how many blocks that were. Asks the driver nothing."""
+        """Give back what nothing uses any more; how many blocks that were."""
         if not self.has_work:
             return 0
         with self._lock:
-            self._seen = self._progress.count
-            dropped = self._ledger.dropped
-            while dropped:
-                block = dropped.popleft()
-                if block.owned and (not block.gone) and block not in self._waiting:
-                    self._waiting.append(block)
+            new = self._take_dropped()
             if self._held:
+                self._seen = self._progress.count
                 return 0
-            ready = [block for block in self._waiting if not self.pending_uses(block)]
+            # Without progress the others are as they were when they were last looked at.
+            candidates = new if self._seen == self._progress.count else list(self._waiting.values())
+            self._seen = self._progress.count
+            ready = [block for block in candidates if not self.pending_uses(block)]
             for block in ready:
-                # One by one: what is raised for the first must not lose the others.
-                self._waiting.remove(block)
+                del self._waiting[block.index]
+                self._waiting_nbytes -= block.nbytes
+            self._next_poll = max(POLL_COUNT, min(self._next_poll, len(self._waiting) + POLL_COUNT))
+        for at, block in enumerate(ready):
+            try:
                 self._give_back(block)
-            return len(ready)
+            except BaseException:
+                for rest in ready[at + 1 :]:
+                    self.defer(rest)
+                raise
+        return len(ready)
+
+    def _take_dropped(self) -> list[Block]:
+        new = []
+        dropped = self._ledger.dropped
+        while dropped:
+            block = dropped.popleft()
+            if block.owned and not block.gone:
+                self._wait(block)
+                new.append(block)
+        return new
+
+    def lanes_to_poll(self) -> list[Lane]:
+        """The streams that hold something back, when so much waits that it is worth a question to the driver."""
+        if len(self._waiting) < self._next_poll and self._waiting_nbytes < POLL_NBYTES:
+            return []
+        # Asked again only when more has piled up: an answer takes as long as the stream does.
+        self._next_poll = len(self._waiting) + POLL_COUNT // 2
+        return self.lanes_waited_for()
 
     def lanes_waited_for(self) -> list[Lane]:
         """The streams that hold something back."""
         with self._lock:
-            numbers = {use.stream for block in self._waiting for use in self.pending_uses(block)}
+            numbers = {use.stream for block in self._waiting.values() for use in self.pending_uses(block)}
         return [lane for lane in (self._lanes.get(number) for number in sorted(numbers)) if lane is not None]
 
     def is_waiting(self, block: Block) -> bool:
-        with self._lock:
-            return block in self._waiting
+        """True for a block that will be given back."""
+        return self._waiting.get(block.index) is block
