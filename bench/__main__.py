@@ -19,7 +19,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=21, help="interleaved rounds (default 21)")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     options = parser.parse_args()
-    console = Console()
+    # Wide enough for the table also where the output is a file.
+    console = Console(width=max(Console().width, 132))
     version, rows = cpu_backend.run(options.rounds)
     import metrale_gpu_runtime as mg
 

@@ -127,10 +127,21 @@ def _pocl() -> tuple[str, Callable[[Case], Job]]:
     ]
     if not devices:
         raise SystemExit('pyopencl finds no PoCL device: pip install "metrale-gpu-runtime[bench]"')
-    device = devices[0]
-    context = cl.Context([device])
+    # A PoCL whose LLVM is older than the processor cannot build for it; another one on the machine may.
+    refusals = []
+    for device in devices:
+        context = cl.Context([device])
+        try:
+            program = cl.Program(context, (KERNELS / "bench.cl").read_text()).build()
+        except cl.RuntimeError as error:
+            refusals.append(f"{device.platform.version.strip()}: {str(error).strip().splitlines()[-1]}")
+            continue
+        break
+    else:
+        raise SystemExit(
+            "no PoCL here builds for this processor; Debian's pocl-opencl-icd may:\n  " + "\n  ".join(refusals)
+        )
     queue = cl.CommandQueue(context)
-    program = cl.Program(context, (KERNELS / "bench.cl").read_text()).build()
 
     def prepare(case: Case) -> Job:
         flags = cl.mem_flags
@@ -141,7 +152,8 @@ def _pocl() -> tuple[str, Callable[[Case], Job]]:
         kernel.set_args(*inputs, output, *(np.uint32(each) for each in case.scalars))
         total = tuple(g * b for g, b in zip(case.grid, case.block, strict=True))
 
-        def job() -> None:
+        # The kernel object does not keep its buffers alive (clSetKernelArg retains nothing): the job does.
+        def job(_alive: object = (*inputs, output)) -> None:
             cl.enqueue_nd_range_kernel(queue, kernel, total, case.block)
             queue.finish()
 
@@ -151,7 +163,7 @@ def _pocl() -> tuple[str, Callable[[Case], Job]]:
         _check("PoCL", case, result)
         return job
 
-    return device.platform.version, prepare
+    return device.platform.version.strip(), prepare
 
 
 @dataclass(frozen=True, slots=True)

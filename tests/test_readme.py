@@ -1,4 +1,4 @@
-"""The README tells the truth: its Python runs, and every wrong launch of its table is refused with the table's words."""
+"""The README tells the truth: its Python runs, and every wrong launch of its table is refused in its words."""
 
 from __future__ import annotations
 
@@ -78,6 +78,8 @@ def test_wrong_launches_are_refused_in_these_words(
     text = str(refused.value)
     for fragment in message.split("…"):
         words = fragment.strip().strip(",;")
+        if not words:
+            continue
         assert words in text, f"{mistake}: {words!r} is not in {text!r}"
         text = text.split(words, 1)[1]
     y = names["y"]

@@ -6,6 +6,12 @@ import os
 import sys
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+# The command line is a caller like any other.
+_CALLERS = os.path.join(_PACKAGE, "cli") + os.sep
+
+
+def _is_inside(filename: str) -> bool:
+    return filename.startswith(_PACKAGE) and not filename.startswith(_CALLERS)
 
 
 def call_site(skip: int = 1) -> str:
@@ -14,7 +20,7 @@ def call_site(skip: int = 1) -> str:
     `skip` frames above the caller are not looked at.
     """
     frame = sys._getframe(skip)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while _is_inside(frame.f_code.co_filename):
         parent = frame.f_back
         if parent is None:
             return "<unknown>"
