@@ -89,13 +89,23 @@ def _library(name: str) -> bytes:
     return bytes(llvm.parse_assembly(text).as_bitcode())
 
 
+def _constants(kernel_ir: str, param_nbytes: int) -> str:
+    """What native/abi.h asks of the driver, as LLVM's text."""
+    # Inlining makes one array of a kernel's arrays for all threads; scalars become registers.
+    private = "alloca [" in kernel_ir or f"@{abi.USES_FRAME_SYMBOL} = constant i32 1" in kernel_ir
+    return (
+        f"\n@{abi.PARAM_NBYTES_SYMBOL} = constant i32 {max(1, param_nbytes)}\n"
+        f"@{abi.PRIVATE_MEMORY_SYMBOL} = constant i32 {int(private)}\n"
+    )
+
+
 def optimize(kernel_ir: str, param_nbytes: int, libraries: tuple[str, ...] = LIBRARIES) -> tuple[Any, Any]:
     """The linked and optimised module, as LLVM's ModuleRef, and its TargetMachine. Raises RuntimeError for IR that
     LLVM refuses: a defect of the translator, never of the user's code."""
     import llvmlite.binding as llvm
 
     machine = _target_machine()
-    module = llvm.parse_assembly(f"{kernel_ir}\n@{abi.PARAM_NBYTES_SYMBOL} = constant i32 {max(1, param_nbytes)}\n")
+    module = llvm.parse_assembly(kernel_ir + _constants(kernel_ir, param_nbytes))
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     for name in libraries:
         library = llvm.parse_bitcode(_library(name))

@@ -103,6 +103,8 @@ extern const uint32_t KERNEL_USES_FRAME; /* 0: no spills and no local memory: th
 /* The driver adds to the kernel's module: the size of the parameter block, at least 1. A kernel that never suspends
  * is handed a copy of so many bytes, whose contents LLVM then keeps in registers. */
 extern const uint32_t KERNEL_PARAM_NBYTES;
+/* And this: 1 where threads that run one after the other reuse the same private memory (arrays, a frame). */
+extern const uint32_t KERNEL_HAS_PRIVATE_MEMORY;
 
 /* The scheduler provides, for translated code: */
 /* Records a fault of this thread (the first of a launch wins) and stops the launch; the caller returns THREAD_FAULTED. */

@@ -30,6 +30,7 @@ FLAGS = (
     "-Wall",
     "-Wextra",
     "-Werror",
+    "-Wno-pass-failed",
     "-ffp-contract=off",
     "-fno-math-errno",
     "-fwrapv",
@@ -94,9 +95,11 @@ def portable(ir: str, name: str) -> str:
     for listing in re.findall(r"^!llvm\.(?:module\.flags|ident) = !\{(.*)\}\n", ir, flags=re.MULTILINE):
         unused.update(re.findall(r"!(\d+)", listing))
     ir = re.sub(r"^!llvm\.(?:module\.flags|ident) = .*\n", "", ir, flags=re.MULTILINE)
-    # -fno-unroll-loops leaves this mark, which would forbid unrolling in the kernel as well.
-    for number in re.findall(r'^!(\d+) = !\{!"llvm.loop.unroll.disable"\}$', ir, flags=re.MULTILINE):
-        ir = re.sub(rf", !{number}\}}", "}", ir)
+    # -fno-unroll-loops forbids unrolling in the kernel as well, and `vectorize(assume_safety)` demands it even where it
+    # does not pay; wanted are its other half, that the iterations are independent, and LLVM's own judgement.
+    marks = r'^!(\d+) = !\{!"llvm.loop.(?:unroll.disable|vectorize.enable)".*\}$'
+    for number in re.findall(marks, ir, flags=re.MULTILINE):
+        ir = re.sub(rf", !{number}(?=[,}}])", "", ir)
         unused.add(number)
     for number in unused:
         ir = re.sub(rf"^!{number} = .*\n", "", ir, flags=re.MULTILINE)

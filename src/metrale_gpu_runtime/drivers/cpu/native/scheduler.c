@@ -578,10 +578,17 @@ static uint32_t run_plain(Launch *launch, const Context *context, uint64_t max_t
             for (uint32_t z = 0; z < nz; z++)
                 for (uint32_t y = 0; y < ny; y++) {
                     /* The row is finished even after a fault, as other threads on a GPU would: an early end would
-                     * keep the loop from being vectorised. */
+                     * keep the loop from being vectorised. Threads that do not wait for each other may not touch
+                     * each other's memory, so the iterations are independent, unless they reuse private memory. */
                     uint32_t faulted = 0;
-                    for (uint32_t x = 0; x < nx; x++)
-                        faulted |= kernel_thread(&copy, &block, &thread, x, y, z, bx, by, bz) == THREAD_FAULTED;
+                    if (KERNEL_HAS_PRIVATE_MEMORY) {
+                        for (uint32_t x = 0; x < nx; x++)
+                            faulted |= kernel_thread(&copy, &block, &thread, x, y, z, bx, by, bz) == THREAD_FAULTED;
+                    } else {
+#pragma clang loop vectorize(assume_safety)
+                        for (uint32_t x = 0; x < nx; x++)
+                            faulted |= kernel_thread(&copy, &block, &thread, x, y, z, bx, by, bz) == THREAD_FAULTED;
+                    }
                     if (faulted) {
                         stop_launch(launch);
                         return RUN_DONE;

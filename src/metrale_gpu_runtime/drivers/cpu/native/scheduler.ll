@@ -1,7 +1,7 @@
 ; Made by build.py from scheduler.c: do not edit.
-; flags -std=c17 -O2 -S -emit-llvm -Wall -Wextra -Werror -ffp-contract=off -fno-math-errno -fwrapv -fno-strict-aliasing -fno-vectorize -fno-slp-vectorize -fno-unroll-loops -fno-stack-protector -fno-asynchronous-unwind-tables -fPIC
-; sha256 abi.h 827519750e6b1e802655705322c65b19faa972467dcbc8d1a8f6e020dfb47546
-; sha256 scheduler.c cb790e60261d56d8fb3168558a77b1c9ed2f836a1945039eebda2cc8a6965180
+; flags -std=c17 -O2 -S -emit-llvm -Wall -Wextra -Werror -Wno-pass-failed -ffp-contract=off -fno-math-errno -fwrapv -fno-strict-aliasing -fno-vectorize -fno-slp-vectorize -fno-unroll-loops -fno-stack-protector -fno-asynchronous-unwind-tables -fPIC
+; sha256 abi.h ca7446598e3ce8b0166402d2b8683aad911b3d9b486026d639f4ca8b2229a683
+; sha256 scheduler.c d5a81472ee4041991dd07f757da3b3e87e4b6def8c548d5a4b8ff0f8519936fd
 source_filename = "scheduler.c"
 
 %struct.Range = type { i64, i64, i64 }
@@ -13,6 +13,7 @@ source_filename = "scheduler.c"
 
 @KERNEL_SUSPENDS = external local_unnamed_addr constant i32, align 4
 @KERNEL_PARAM_NBYTES = external local_unnamed_addr constant i32, align 4
+@KERNEL_HAS_PRIVATE_MEMORY = external local_unnamed_addr constant i32, align 4
 
 ; Function Attrs: cold nofree noinline norecurse nounwind optsize memory(readwrite, inaccessiblemem: none)
 define void @record_fault(ptr nocapture noundef readnone %0, ptr nocapture noundef readonly %1, i32 noundef %2, i32 noundef %3, i32 noundef %4, i32 noundef %5, i32 noundef %6, i32 noundef %7, i64 noundef %8, i64 noundef %9) local_unnamed_addr #0 {
@@ -1321,7 +1322,7 @@ define internal fastcc noundef i32 @run_plain(ptr noundef %0, ptr nocapture noun
   %27 = getelementptr inbounds i8, ptr %0, i64 64
   %28 = load atomic i32, ptr %27 monotonic, align 8
   %29 = icmp eq i32 %28, 0
-  br i1 %29, label %30, label %101
+  br i1 %29, label %30, label %115
 
 30:                                               ; preds = %3
   %31 = getelementptr inbounds i8, ptr %0, i64 68
@@ -1335,106 +1336,126 @@ define internal fastcc noundef i32 @run_plain(ptr noundef %0, ptr nocapture noun
   %39 = getelementptr inbounds i8, ptr %5, i64 16
   %40 = icmp eq i32 %23, 0
   %41 = icmp eq i32 %21, 0
-  %42 = icmp eq i32 %19, 0
-  br label %46
+  %42 = load i32, ptr @KERNEL_HAS_PRIVATE_MEMORY, align 4
+  %43 = icmp eq i32 %42, 0
+  %44 = icmp eq i32 %19, 0
+  br label %48
 
-43:                                               ; preds = %98, %60, %56
-  %44 = load atomic i32, ptr %27 monotonic, align 8
-  %45 = icmp eq i32 %44, 0
-  br i1 %45, label %46, label %101
+45:                                               ; preds = %112, %62, %58
+  %46 = load atomic i32, ptr %27 monotonic, align 8
+  %47 = icmp eq i32 %46, 0
+  br i1 %47, label %48, label %115
 
-46:                                               ; preds = %30, %43
-  %47 = phi i64 [ %2, %30 ], [ %48, %43 ]
-  %48 = add i64 %47, -1
-  %49 = icmp eq i64 %47, 0
-  br i1 %49, label %101, label %50
+48:                                               ; preds = %30, %45
+  %49 = phi i64 [ %2, %30 ], [ %50, %45 ]
+  %50 = add i64 %49, -1
+  %51 = icmp eq i64 %49, 0
+  br i1 %51, label %115, label %52
 
-50:                                               ; preds = %46
-  %51 = load i32, ptr %31, align 4
-  %52 = zext i32 %51 to i64
-  %53 = atomicrmw add ptr %32, i64 %52 monotonic, align 8
-  %54 = load i64, ptr %33, align 8
-  %55 = icmp ult i64 %53, %54
-  br i1 %55, label %56, label %101
+52:                                               ; preds = %48
+  %53 = load i32, ptr %31, align 4
+  %54 = zext i32 %53 to i64
+  %55 = atomicrmw add ptr %32, i64 %54 monotonic, align 8
+  %56 = load i64, ptr %33, align 8
+  %57 = icmp ult i64 %55, %56
+  br i1 %57, label %58, label %115
 
-56:                                               ; preds = %50
-  %57 = add i64 %53, %52
-  %58 = call i64 @llvm.umin.i64(i64 %57, i64 %54)
-  %59 = icmp ugt i64 %57, %53
-  br i1 %59, label %60, label %43
+58:                                               ; preds = %52
+  %59 = add i64 %55, %54
+  %60 = call i64 @llvm.umin.i64(i64 %59, i64 %56)
+  %61 = icmp ugt i64 %59, %55
+  br i1 %61, label %62, label %45
 
-60:                                               ; preds = %56, %98
-  %61 = phi i64 [ %99, %98 ], [ %53, %56 ]
-  %62 = load atomic i32, ptr %27 monotonic, align 8
-  %63 = icmp eq i32 %62, 0
-  br i1 %63, label %64, label %43
+62:                                               ; preds = %58, %112
+  %63 = phi i64 [ %113, %112 ], [ %55, %58 ]
+  %64 = load atomic i32, ptr %27 monotonic, align 8
+  %65 = icmp eq i32 %64, 0
+  br i1 %65, label %66, label %45
 
-64:                                               ; preds = %60
-  %65 = load i32, ptr %34, align 8
-  %66 = zext i32 %65 to i64
-  %67 = udiv i64 %61, %66
-  store i64 %61, ptr %35, align 8
-  %68 = urem i64 %61, %66
-  %69 = trunc nuw i64 %68 to i32
-  store i32 %69, ptr %36, align 8
-  %70 = load i32, ptr %37, align 4
-  %71 = zext i32 %70 to i64
-  %72 = urem i64 %67, %71
-  %73 = trunc nuw i64 %72 to i32
-  store i32 %73, ptr %38, align 4
-  %74 = udiv i64 %67, %71
-  %75 = trunc i64 %74 to i32
-  store i32 %75, ptr %39, align 8
-  br i1 %40, label %98, label %76
+66:                                               ; preds = %62
+  %67 = load i32, ptr %34, align 8
+  %68 = zext i32 %67 to i64
+  %69 = udiv i64 %63, %68
+  store i64 %63, ptr %35, align 8
+  %70 = urem i64 %63, %68
+  %71 = trunc nuw i64 %70 to i32
+  store i32 %71, ptr %36, align 8
+  %72 = load i32, ptr %37, align 4
+  %73 = zext i32 %72 to i64
+  %74 = urem i64 %69, %73
+  %75 = trunc nuw i64 %74 to i32
+  store i32 %75, ptr %38, align 4
+  %76 = udiv i64 %69, %73
+  %77 = trunc i64 %76 to i32
+  store i32 %77, ptr %39, align 8
+  br i1 %40, label %112, label %78
 
-76:                                               ; preds = %64, %95
-  %77 = phi i32 [ %96, %95 ], [ 0, %64 ]
-  br i1 %41, label %95, label %81
+78:                                               ; preds = %66, %108
+  %79 = phi i32 [ %109, %108 ], [ 0, %66 ]
+  br i1 %41, label %108, label %83
 
-78:                                               ; preds = %81, %83
-  %79 = add nuw i32 %82, 1
-  %80 = icmp eq i32 %79, %21
-  br i1 %80, label %95, label %81, !llvm.loop !28
+80:                                               ; preds = %85, %86, %105
+  %81 = add nuw i32 %84, 1
+  %82 = icmp eq i32 %81, %21
+  br i1 %82, label %108, label %83, !llvm.loop !28
 
-81:                                               ; preds = %76, %78
-  %82 = phi i32 [ %79, %78 ], [ 0, %76 ]
-  br i1 %42, label %78, label %85
+83:                                               ; preds = %78, %80
+  %84 = phi i32 [ %81, %80 ], [ 0, %78 ]
+  br i1 %43, label %86, label %85
 
-83:                                               ; preds = %85
-  %84 = icmp eq i32 %91, 0
-  br i1 %84, label %78, label %94
+85:                                               ; preds = %83
+  br i1 %44, label %80, label %87
 
-85:                                               ; preds = %81, %85
-  %86 = phi i32 [ %92, %85 ], [ 0, %81 ]
-  %87 = phi i32 [ %91, %85 ], [ 0, %81 ]
-  %88 = call i32 @kernel_thread(ptr noundef nonnull %4, ptr noundef nonnull %5, ptr noundef nonnull %6, i32 noundef %86, i32 noundef %82, i32 noundef %77, i32 noundef %69, i32 noundef %73, i32 noundef %75) #12
-  %89 = icmp eq i32 %88, 4
-  %90 = zext i1 %89 to i32
-  %91 = or i32 %87, %90
-  %92 = add nuw i32 %86, 1
-  %93 = icmp eq i32 %92, %19
-  br i1 %93, label %83, label %85, !llvm.loop !29
+86:                                               ; preds = %83
+  br i1 %44, label %80, label %96
 
-94:                                               ; preds = %83
+87:                                               ; preds = %85, %87
+  %88 = phi i32 [ %94, %87 ], [ 0, %85 ]
+  %89 = phi i32 [ %93, %87 ], [ 0, %85 ]
+  %90 = call i32 @kernel_thread(ptr noundef nonnull %4, ptr noundef nonnull %5, ptr noundef nonnull %6, i32 noundef %88, i32 noundef %84, i32 noundef %79, i32 noundef %71, i32 noundef %75, i32 noundef %77) #12
+  %91 = icmp eq i32 %90, 4
+  %92 = zext i1 %91 to i32
+  %93 = or i32 %89, %92
+  %94 = add nuw i32 %88, 1
+  %95 = icmp eq i32 %94, %19
+  br i1 %95, label %105, label %87, !llvm.loop !29
+
+96:                                               ; preds = %86, %96
+  %97 = phi i32 [ %103, %96 ], [ 0, %86 ]
+  %98 = phi i32 [ %102, %96 ], [ 0, %86 ]
+  %99 = call i32 @kernel_thread(ptr noundef nonnull %4, ptr noundef nonnull %5, ptr noundef nonnull %6, i32 noundef %97, i32 noundef %84, i32 noundef %79, i32 noundef %71, i32 noundef %75, i32 noundef %77) #12, !llvm.access.group !30
+  %100 = icmp eq i32 %99, 4
+  %101 = zext i1 %100 to i32
+  %102 = or i32 %98, %101
+  %103 = add nuw i32 %97, 1
+  %104 = icmp eq i32 %103, %19
+  br i1 %104, label %105, label %96, !llvm.loop !31
+
+105:                                              ; preds = %87, %96
+  %106 = phi i32 [ %102, %96 ], [ %93, %87 ]
+  %107 = icmp eq i32 %106, 0
+  br i1 %107, label %80, label %111
+
+108:                                              ; preds = %80, %78
+  %109 = add nuw i32 %79, 1
+  %110 = icmp eq i32 %109, %23
+  br i1 %110, label %112, label %78, !llvm.loop !34
+
+111:                                              ; preds = %105
   store atomic i32 1, ptr %27 release, align 8
-  br label %101
+  br label %115
 
-95:                                               ; preds = %78, %76
-  %96 = add nuw i32 %77, 1
-  %97 = icmp eq i32 %96, %23
-  br i1 %97, label %98, label %76, !llvm.loop !30
+112:                                              ; preds = %108, %66
+  %113 = add nuw i64 %63, 1
+  %114 = icmp ult i64 %113, %60
+  br i1 %114, label %62, label %45, !llvm.loop !35
 
-98:                                               ; preds = %95, %64
-  %99 = add nuw i64 %61, 1
-  %100 = icmp ult i64 %99, %58
-  br i1 %100, label %60, label %43, !llvm.loop !31
-
-101:                                              ; preds = %46, %43, %50, %3, %94
-  %102 = phi i32 [ 0, %94 ], [ 0, %3 ], [ 1, %46 ], [ 0, %43 ], [ 0, %50 ]
+115:                                              ; preds = %48, %45, %52, %3, %111
+  %116 = phi i32 [ 0, %111 ], [ 0, %3 ], [ 1, %48 ], [ 0, %45 ], [ 0, %52 ]
   call void @llvm.lifetime.end.p0(i64 80, ptr nonnull %6) #12
   call void @llvm.lifetime.end.p0(i64 112, ptr nonnull %5) #12
   call void @llvm.lifetime.end.p0(i64 168, ptr nonnull %4) #12
-  ret i32 %102
+  ret i32 %116
 }
 
 ; Function Attrs: mustprogress nocallback nofree nounwind willreturn memory(argmem: write)
@@ -1541,7 +1562,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %60 = add i32 %15, -1
   %61 = and i32 %60, %15
   %62 = icmp eq i32 %61, 0
-  br i1 %62, label %63, label %14, !llvm.loop !32
+  br i1 %62, label %63, label %14, !llvm.loop !36
 
 63:                                               ; preds = %45, %63
   %64 = phi i32 [ %69, %63 ], [ %1, %45 ]
@@ -1552,7 +1573,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %68 = add i32 %64, -1
   %69 = and i32 %68, %64
   %70 = icmp eq i32 %69, 0
-  br i1 %70, label %279, label %63, !llvm.loop !33
+  br i1 %70, label %279, label %63, !llvm.loop !37
 
 71:                                               ; preds = %3
   %72 = icmp eq i32 %9, 0
@@ -1572,7 +1593,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %84 = add i32 %75, -1
   %85 = and i32 %84, %75
   %86 = icmp eq i32 %85, 0
-  br i1 %86, label %87, label %73, !llvm.loop !34
+  br i1 %86, label %87, label %73, !llvm.loop !38
 
 87:                                               ; preds = %73, %71
   %88 = phi i32 [ 0, %71 ], [ %83, %73 ]
@@ -1598,7 +1619,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %104 = add i32 %95, -1
   %105 = and i32 %104, %95
   %106 = icmp eq i32 %105, 0
-  br i1 %106, label %107, label %93, !llvm.loop !34
+  br i1 %106, label %107, label %93, !llvm.loop !38
 
 107:                                              ; preds = %93
   %108 = icmp ne i32 %103, 0
@@ -1623,7 +1644,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %123 = add i32 %114, -1
   %124 = and i32 %123, %114
   %125 = icmp eq i32 %124, 0
-  br i1 %125, label %126, label %112, !llvm.loop !34
+  br i1 %125, label %126, label %112, !llvm.loop !38
 
 126:                                              ; preds = %112, %110
   %127 = phi i32 [ 0, %110 ], [ %122, %112 ]
@@ -1651,7 +1672,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %145 = add i32 %136, -1
   %146 = and i32 %145, %136
   %147 = icmp eq i32 %146, 0
-  br i1 %147, label %148, label %134, !llvm.loop !34
+  br i1 %147, label %148, label %134, !llvm.loop !38
 
 148:                                              ; preds = %134, %132
   %149 = phi i32 [ 0, %132 ], [ %144, %134 ]
@@ -1682,7 +1703,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %170 = add i32 %161, -1
   %171 = and i32 %170, %161
   %172 = icmp eq i32 %171, 0
-  br i1 %172, label %173, label %159, !llvm.loop !35
+  br i1 %172, label %173, label %159, !llvm.loop !39
 
 173:                                              ; preds = %159
   %174 = getelementptr inbounds i8, ptr %156, i64 64
@@ -1696,7 +1717,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %179 = add i32 %153, -1
   %180 = and i32 %179, %153
   %181 = icmp eq i32 %180, 0
-  br i1 %181, label %279, label %152, !llvm.loop !36
+  br i1 %181, label %279, label %152, !llvm.loop !40
 
 182:                                              ; preds = %3
   %183 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %9, i1 true)
@@ -1720,7 +1741,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %199 = add i32 %190, -1
   %200 = and i32 %199, %190
   %201 = icmp eq i32 %200, 0
-  br i1 %201, label %202, label %188, !llvm.loop !35
+  br i1 %201, label %202, label %188, !llvm.loop !39
 
 202:                                              ; preds = %188, %182
   %203 = phi i32 [ 0, %182 ], [ %198, %188 ]
@@ -1753,7 +1774,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %221 = add i32 %212, -1
   %222 = and i32 %221, %212
   %223 = icmp eq i32 %222, 0
-  br i1 %223, label %279, label %211, !llvm.loop !37
+  br i1 %223, label %279, label %211, !llvm.loop !41
 
 224:                                              ; preds = %3
   %225 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %9, i1 true)
@@ -1819,7 +1840,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %257 = add i32 %234, -1
   %258 = and i32 %257, %234
   %259 = icmp eq i32 %258, 0
-  br i1 %259, label %260, label %232, !llvm.loop !38
+  br i1 %259, label %260, label %232, !llvm.loop !42
 
 260:                                              ; preds = %255, %224
   %261 = phi i32 [ %228, %224 ], [ %256, %255 ]
@@ -1847,7 +1868,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %276 = add i32 %269, -1
   %277 = and i32 %276, %269
   %278 = icmp eq i32 %277, 0
-  br i1 %278, label %279, label %268, !llvm.loop !39
+  br i1 %278, label %279, label %268, !llvm.loop !43
 
 279:                                              ; preds = %211, %173, %63, %268, %12, %208, %10, %264
   ret void
@@ -1974,7 +1995,7 @@ define internal fastcc range(i32 0, 65536) i32 @look_at_barriers(ptr nocapture n
   %81 = phi i32 [ %57, %66 ], [ %28, %26 ], [ %28, %35 ]
   %82 = add nuw nsw i64 %27, 1
   %83 = icmp ult i64 %82, %23
-  br i1 %83, label %26, label %24, !llvm.loop !40
+  br i1 %83, label %26, label %24, !llvm.loop !44
 
 84:                                               ; preds = %24, %84
   %85 = phi i32 [ %100, %84 ], [ %80, %24 ]
@@ -1996,7 +2017,7 @@ define internal fastcc range(i32 0, 65536) i32 @look_at_barriers(ptr nocapture n
   %99 = add nsw i32 %85, -1
   %100 = and i32 %99, %85
   %101 = icmp eq i32 %100, 0
-  br i1 %101, label %102, label %84, !llvm.loop !41
+  br i1 %101, label %102, label %84, !llvm.loop !45
 
 102:                                              ; preds = %84, %12, %24
   %103 = phi i32 [ %81, %24 ], [ %14, %12 ], [ %81, %84 ]
@@ -2004,7 +2025,7 @@ define internal fastcc range(i32 0, 65536) i32 @look_at_barriers(ptr nocapture n
   %104 = add i32 %15, 32
   %105 = load i32, ptr %5, align 8
   %106 = icmp ult i32 %104, %105
-  br i1 %106, label %12, label %10, !llvm.loop !42
+  br i1 %106, label %12, label %10, !llvm.loop !46
 }
 
 ; Function Attrs: mustprogress nocallback nofree nounwind willreturn memory(argmem: readwrite)
@@ -2075,10 +2096,9 @@ attributes #12 = { nounwind }
 !27 = distinct !{!27}
 !28 = distinct !{!28, !4}
 !29 = distinct !{!29, !4}
-!30 = distinct !{!30, !4}
-!31 = distinct !{!31, !4}
-!32 = distinct !{!32, !4}
-!33 = distinct !{!33, !4}
+!30 = distinct !{}
+!31 = distinct !{!31, !4, !32}
+!32 = !{!"llvm.loop.parallel_accesses", !30}
 !34 = distinct !{!34, !4}
 !35 = distinct !{!35, !4}
 !36 = distinct !{!36, !4}
@@ -2088,3 +2108,7 @@ attributes #12 = { nounwind }
 !40 = distinct !{!40, !4}
 !41 = distinct !{!41, !4}
 !42 = distinct !{!42, !4}
+!43 = distinct !{!43, !4}
+!44 = distinct !{!44, !4}
+!45 = distinct !{!45, !4}
+!46 = distinct !{!46, !4}
