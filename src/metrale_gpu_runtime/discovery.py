@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,9 @@ BUILT_IN: Mapping[str, str] = {
     "cpu": "metrale_gpu_runtime.drivers.cpu:CpuFactory",
     "mock": "metrale_gpu_runtime.drivers.mock:MockFactory",
 }
+
+# What stands over a driver where it is more than GpuBackend: the mock's has the log and the switches.
+ENGINES: Mapping[str, str] = {"mock": "metrale_gpu_runtime.testing.mock_backend:MockGpuBackend"}
 
 # Known names without a driver in this release, with what to do instead. A plug-in may supply any of them.
 ANNOUNCED: Mapping[str, str] = {
@@ -127,6 +130,14 @@ def available_backends() -> dict[str, BackendState]:
     return {name: _state(name) for name in _known_names()}
 
 
+def _engine(name: str) -> Callable[..., GpuBackend]:
+    if name not in ENGINES:
+        return GpuBackend
+    module, _, attribute = ENGINES[name].partition(":")
+    engine: Callable[..., GpuBackend] = getattr(importlib.import_module(module), attribute)
+    return engine
+
+
 def _state(name: str) -> BackendState:
     try:
         return BackendState(name, tuple(factory(name).devices()))
@@ -212,7 +223,7 @@ class _Opening:
                     feature="check='memory'",
                 )
             self._require_loads(driver.capabilities)
-            return GpuBackend(driver, debug_sync=self.debug_sync, redzone=self.redzone)
+            return _engine(spec.name)(driver=driver, debug_sync=self.debug_sync, redzone=self.redzone)
         except BaseException:
             driver.close()
             raise

@@ -54,7 +54,7 @@ def test_the_very_next_byte_is_watched_and_the_last_byte_is_not(gpu):
 
 
 def test_nan_and_negative_zero_inside_are_no_damage(gpu):
-    """Bytes are compared, never numbers: odd payloads in the data raise no alarm, the fill value in a band none either."""
+    """Bytes are compared, never numbers: odd payloads in the data raise no alarm, nor does the fill value in a band."""
     buffer = gpu.buffer(12)
     poke(gpu, buffer, 0, struct.pack("<3f", float("nan"), -0.0, float("-inf")))
     poke(gpu, buffer, 13, b"\xee\xee")
