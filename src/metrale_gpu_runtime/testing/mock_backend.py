@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 class MockGpuBackend(GpuBackend):
     """A backend that records every driver call, keeps real bytes, orders work in queues and fails on request.
 
-    `profile`, `strict`, `strict_pointers`, `plan`, `fill`, `total_memory`, `queue_depth`, `keep_log` are MockDriver's;
-    what else is given goes to GpuBackend (debug_sync and the like). Kernels may be looked up without a module, by any
-    name, unless `strict`.
+    `profile`, `strict`, `strict_pointers`, `plan`, `fill`, `total_memory`, `queue_depth`, `keep_log` are MockDriver's,
+    and are not looked at when a `driver` is given; what else is given goes to GpuBackend (debug_sync, redzone).
+    Kernels may be looked up without a module, by any name, unless `strict`.
     """
 
     def __init__(
@@ -32,20 +32,23 @@ class MockGpuBackend(GpuBackend):
         total_memory: int | None = None,
         queue_depth: int = 1024,
         keep_log: bool = True,
+        driver: MockDriver | None = None,
         **options: Any,
     ) -> None:
-        memory = {} if total_memory is None else {"total_memory": total_memory}
-        self.mock = MockDriver(
-            profile,
-            strict=strict,
-            strict_pointers=strict_pointers,
-            plan=plan,
-            fill=fill,
-            queue_depth=queue_depth,
-            keep_log=keep_log,
-            **memory,
-        )
-        super().__init__(self.mock, **options)
+        if driver is None:
+            memory = {} if total_memory is None else {"total_memory": total_memory}
+            driver = MockDriver(
+                profile,
+                strict=strict,
+                strict_pointers=strict_pointers,
+                plan=plan,
+                fill=fill,
+                queue_depth=queue_depth,
+                keep_log=keep_log,
+                **memory,
+            )
+        self.mock = driver
+        super().__init__(driver, **options)
 
     # ------------------------------------------------ kernels
 

@@ -41,7 +41,7 @@ class ConformanceTarget(ABC):
 
     @abstractmethod
     def open_backend(self, **options: Any) -> GpuBackend:
-        """A fresh backend. `options` are those of `open_backend` that the case needs: debug_sync, check."""
+        """A fresh backend. `options` are those of `open_backend` that the case needs: debug_sync, check, redzone."""
 
     def load(self, gpu: GpuBackend, kernels: str, name: str | None = None) -> Module:
         """Load one of the kernel files of KERNELS as module `name` (its own name by default).

@@ -11,11 +11,13 @@ import numpy as np
 from ....backend import GpuBackend
 from ....errors import ContextLost, GpuResourceWarning, KernelFault
 from ....kernel import Kernel
+from ....launch import KernelLaunch
 from ....scalars import i64, u32
+from ....slots import slot
 from ..case import case
 from ..cells import Cells
 from ..refused import refused
-from ..target import ConformanceTarget
+from ..target import KERNELS, ConformanceTarget
 
 
 def _caught(call: object) -> KernelFault:
@@ -68,6 +70,32 @@ def debug_sync_can_be_a_region(target: ConformanceTarget) -> None:
         _still_works(target, gpu, kernel)
 
 
+@case(invariants=(10,), field=(2,))
+def debug_sync_covers_every_way_of_launching(target: ConformanceTarget) -> None:
+    """Under debug sync prepared launches, sequences and graphs blame their launch; a graph's fault names its node."""
+    with target.opened(debug_sync=True) as gpu, gpu.create_stream() as stream:
+        kernel, echo = target.kernel(gpu, "trap_if"), target.kernel(gpu, "echo_32")
+        cells = Cells(gpu, 2)
+        prepared = kernel[3, 2].prepare(cells[0], u32(0))
+        with gpu.sequence() as step:
+            echo[1, 1](cells[1], u32(5))
+            KernelLaunch(gpu, kernel).grid(3).arg_ptr(cells[0]).arg_u32(slot("flag")).launch()
+        with gpu.capture(stream) as capture:
+            echo[1, 1, 0, stream](cells[1], u32(6))
+            KernelLaunch(gpu, kernel).grid(3).arg_ptr(cells[0]).arg_u32(slot("flag")).launch(stream)
+        calls = (partial(prepared, cells[0], u32(1)), partial(step, flag=1), partial(capture.graph.launch, flag=1))
+        for call in calls:
+            if gpu.is_lost:
+                return
+            fault = _caught(call)
+            assert fault.launch is not None
+            assert (fault.launch.kernel, fault.launch.grid, fault.earlier) == ("trap_if", (3, 1, 1), False)
+        notes = " ".join(getattr(fault, "__notes__", ()))
+        assert capture.graph.name in notes, notes
+        assert "node 1" in notes, notes
+        _still_works(target, gpu, kernel)
+
+
 @case(invariants=(8, 10), field=(2, 8))
 def an_undebugged_fault_comes_with_the_next_wait(target: ConformanceTarget) -> None:
     """Without debug sync the next wait raises once, naming the launch or listing those since the last good wait."""
@@ -110,7 +138,7 @@ def an_older_fault_is_not_charged_to_a_launch(target: ConformanceTarget) -> None
         _still_works(target, gpu, kernel)
 
 
-@case(invariants=(8,), field=(6,), where=("memory_check",))
+@case(invariants=(8,), field=(6,), needs=("scalar i64",), where=("memory_check",))
 def a_stray_write_is_caught(target: ConformanceTarget) -> None:
     """With the memory check a write past a buffer is a fault that names kernel, block, address and buffer."""
     with target.opened(check="memory") as gpu:
@@ -129,6 +157,10 @@ def a_stray_write_is_caught(target: ConformanceTarget) -> None:
             assert (finding.access, finding.nbytes) == ("write", 4)
             assert finding.address == buffer.ptr.address + 4 * index
             assert finding.allocation is not None
+            assert "three numbers" in finding.allocation
+            if finding.source_line is not None:
+                line = (KERNELS / "suite.cu").read_text().splitlines()[finding.source_line - 1]
+                assert "out[index] = value" in line, f"blames line {finding.source_line}: {line}"
         assert len(gpu.findings) == 3
         assert buffer.numpy().tolist() == [1, 2, 3]
 
