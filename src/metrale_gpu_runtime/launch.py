@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex
 
 from . import scalars
-from .args import KernelArg, pack_kernel_args
+from .args import AnyKernelArg, KernelArg, pack_kernel_args
 from .arguments import (
     Argument,
     argument_from_value,
@@ -247,7 +247,7 @@ class KernelLaunch:
     # ------------------------------------------------ what it holds
 
     @property
-    def kernel_args(self) -> tuple[KernelArg.Buffer | KernelArg.Bytes | KernelArg.Local, ...]:
+    def kernel_args(self) -> tuple[AnyKernelArg, ...]:
         """The arguments so far as the seed's KernelArg values."""
         return tuple(_kernel_arg(argument) for argument in self._arguments)
 
@@ -312,7 +312,7 @@ class KernelLaunch:
         )
 
 
-def _kernel_arg(argument: Argument) -> KernelArg.Buffer | KernelArg.Bytes | KernelArg.Local:
+def _kernel_arg(argument: Argument) -> AnyKernelArg:
     description = argument.description
     if description.kind == "pointer":
         allocation = argument.pointer.allocation if argument.pointer is not None else None

@@ -20,13 +20,13 @@ SOURCES = sorted(
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_committed_ptx_was_built_from_its_source(source: Path) -> None:
-    """The digest in the PTX's first line is that of the source and options of today; no compiler is needed to see it."""
+    """The digest in the PTX's first line is that of the source and options of today; this needs no compiler."""
     assert is_fresh(source), f"run: python -m metrale_gpu_runtime.modules.prebuilt {source}"
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_same_compiler_gives_the_same_ptx(source: Path) -> None:
-    """Where NVRTC has the version that built the PTX, it builds the same text again; another version still compiles it."""
+    """An NVRTC of the version that built the PTX builds the same text again; another version still compiles it."""
     require_rung("nvrtc")
     committed = source.with_suffix(".ptx").read_text(encoding="utf-8")
     again = build(source)

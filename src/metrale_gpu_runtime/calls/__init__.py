@@ -1,0 +1,1 @@
+"""The calls of GpuBackend, one room per subject; `backend.py` puts them together."""
