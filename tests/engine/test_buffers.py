@@ -90,7 +90,7 @@ def test_reshaping_and_viewing(gpu):
 def test_copying_checks_size_and_type(gpu):
     """copy_from and copy_to refuse other sizes and other element types, naming both; nothing is copied."""
     buffer = gpu.array(np.arange(5, dtype=np.float32))
-    with pytest.raises(InvalidPointer, match="20 bytes, shape .*24, shape"):
+    with pytest.raises(InvalidPointer, match=r"20 bytes, shape .*24, shape"):
         buffer.copy_from(np.zeros(6, np.float32))
     with pytest.raises(ElementTypeError, match="f32 and an array of i32"):
         buffer.copy_from(np.zeros(5, np.int32))

@@ -30,7 +30,8 @@ def test_the_message_has_launch_arguments_site_and_findings():
         weights = gpu.array(np.zeros(5, np.float32), label="weights")
         finding = Finding(
             "out-of-bounds", "an access past the end", access="write", address=weights.address + 22, nbytes=4,
-            block=(1, 0, 0), thread=(3, 0, 0), ptx_line=17, instruction="st.global.f32", source_file="k.cu", source_line=9,
+            block=(1, 0, 0), thread=(3, 0, 0), ptx_line=17, instruction="st.global.f32",
+            source_file="k.cu", source_line=9,
         )  # fmt: skip
         failure = LaunchFault(context_lost=False, findings=(finding,))
         gpu.inject(FaultPlan().fail("launch", failure=failure))
@@ -74,15 +75,14 @@ def test_the_ring_is_bounded_and_starts_anew_after_a_good_wait():
 
 def test_the_ring_holds_no_memory():
     """Remembered launches keep no buffer alive, however many fit into the ring."""
-    with MockGpuBackend() as gpu:
-        with gpu.create_stream() as stream:
-            event = gpu.create_event()
-            gpu.kernel("m", "k")[1, 1, 0, stream](gpu.buffer(64))
-            event.record(stream)
-            gpu.kernel("m", "k")[1, 1, 0, stream]()
-            event.synchronize()
-            assert len(stream._lane.ring) == 1
-            assert gpu.live_alloc_count() == 0
+    with MockGpuBackend() as gpu, gpu.create_stream() as stream:
+        event = gpu.create_event()
+        gpu.kernel("m", "k")[1, 1, 0, stream](gpu.buffer(64))
+        event.record(stream)
+        gpu.kernel("m", "k")[1, 1, 0, stream]()
+        event.synchronize()
+        assert len(stream._lane.ring) == 1
+        assert gpu.live_alloc_count() == 0
 
 
 def test_debug_sync_as_a_region():
@@ -134,27 +134,32 @@ def test_leaving_a_with_block_raises_a_fault_nobody_waited_for():
 
 def test_a_second_failure_is_a_note_on_the_first():
     """When a block ends with an exception, what closing finds becomes a note on it."""
-    with pytest.raises(ZeroDivisionError) as info, faulty(1, QUIET) as gpu:
-        gpu.kernel("m", "k")[1, 1]()
-        raise ZeroDivisionError
+
+    def program():
+        with faulty(1, QUIET) as gpu:
+            gpu.kernel("m", "k")[1, 1]()
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError) as info:
+        program()
     assert "launch 1 of k" in "".join(info.value.__notes__)
 
 
 def test_after_a_lost_context_only_the_cause_is_told():
     """Every call raises ContextLost with the first cause and asks the driver nothing; cleaning up is silent."""
     gpu = faulty(2, LaunchFault())
-    buffer, pointer = gpu.buffer(9), gpu.alloc(8)
+    buffers, pointer = [gpu.buffer(9)], gpu.alloc(8)
     stream, event = gpu.create_stream(), gpu.create_event()
     kernel = gpu.kernel("m", "k")
-    kernel[1, 1, 0, stream](buffer)
-    kernel[2, 1](buffer)
+    kernel[1, 1, 0, stream](buffers[0])
+    kernel[2, 1](buffers[0])
     with pytest.raises(KernelFault) as first:
         gpu.synchronize()
     calls = len(gpu.log)
     for call in (
         lambda: gpu.alloc(1),
-        buffer.numpy,
-        lambda: gpu.memset_async(buffer, 0),
+        buffers[0].numpy,
+        lambda: gpu.memset_async(buffers[0], 0),
         stream.query,
         event.record,
         gpu.create_stream,
@@ -173,7 +178,7 @@ def test_after_a_lost_context_only_the_cause_is_told():
         gpu.free(pointer)
     stream.close()
     event.close()
-    del buffer
+    buffers.clear()
     gpu.close()
     assert (gpu.is_lost, gpu.is_open) == (True, False)
     with pytest.raises(HandleClosed):
