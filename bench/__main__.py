@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from . import cpu_backend
+from . import cold_start, cpu_backend
 from .cpu_backend import CHECKED, NUMPY, POCL, UNCHECKED
 
 
@@ -44,11 +44,19 @@ def main() -> None:
             f"{unchecked.spread:.0%}",
         )
     console.print(table)
+    starts = cold_start.run(options.rounds)
+    bare = starts["bare Python"].median
+    start_table = Table("a fresh process", "ms", "ms over bare Python", "spread")
+    for name, timing in starts.items():
+        over = f"{(timing.median - bare) * 1e3:.0f}"
+        start_table.add_row(name, f"{timing.median * 1e3:.0f}", over, f"{timing.spread:.0%}")
+    console.print(start_table)
     if options.json is not None:
         figures = {
             "device": device,
             "peer": version,
             "rounds": options.rounds,
+            "cold_start_ms": {name: timing.median * 1e3 for name, timing in starts.items()},
             "rows": [
                 {
                     "job": row.case.title,
