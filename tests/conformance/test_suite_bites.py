@@ -1,0 +1,183 @@
+"""The suite can tell: a driver with one defect is caught by the case that is about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from metrale_gpu_runtime.driver import LaunchTarget, MemoryKind
+from metrale_gpu_runtime.drivers.mock import MockDriver
+from metrale_gpu_runtime.geometry import Dim3
+from metrale_gpu_runtime.testing import MockGpuBackend
+from metrale_gpu_runtime.testing.conformance import cases
+from metrale_gpu_runtime.testing.conformance.mock_target import MockTarget
+
+CASES = {case.name: case for case in cases()}
+
+
+class LosesTheLastByte(MockDriver):
+    def copy_h2d(self, dst, src, stream):
+        kept = self.__dict__.setdefault("kept", [])
+        kept.append(src[:-1])
+        if len(src) > 1:
+            super().copy_h2d(dst, kept[-1], stream)
+
+
+class IgnoresOffsetsOfCopies(MockDriver):
+    def copy_d2d(self, dst, src, nbytes, stream):
+        super().copy_d2d(dst & ~0xFF, src & ~0xFF, nbytes, stream)
+
+
+class FillsBytesOnly(MockDriver):
+    def memset(self, dst, value, width, count, stream):
+        super().memset(dst, value & 0xFF, 1, width * count, stream)
+
+
+class ForgetsWaits(MockDriver):
+    def wait_event(self, stream, event):
+        return None
+
+
+class NeverWaits(MockDriver):
+    def synchronize(self, stream):
+        return None
+
+    def synchronize_event(self, event):
+        return None
+
+
+class SharesModules(MockDriver):
+    """One kernel table for all modules, as a cache keyed by the name alone."""
+
+    def function(self, module, name):
+        table = self.__dict__.setdefault("table", {})
+        if name not in table:
+            table[name] = super().function(module, name)
+        return table[name]
+
+
+class LooksUpEveryTime(MockDriver):
+    def unload_module(self, module):
+        return None
+
+
+class AnswersAnyLookup(MockDriver):
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **{**options, "strict": False})
+
+
+class RunsAfterFaults(MockDriver):
+    """Swallows what a kernel's body raised, as a backend that never reads completion status."""
+
+    def _run_body(self, body, context):
+        try:
+            super()._run_body(body, context)
+        except Exception:
+            return
+
+
+class ChangedTarget(LaunchTarget):
+    def __init__(self, target, change):
+        self.target, self.change = target, change
+
+    def submit(self, image, geometry, stream, ordinal):
+        self.target.submit(*self.change(image, geometry, stream), ordinal)
+
+
+def changing(change):
+    class Changed(MockDriver):
+        def prepare_launch(self, kernel, layout):
+            return ChangedTarget(super().prepare_launch(kernel, layout), change)
+
+    return Changed
+
+
+def swap_axes(image, geometry, stream):
+    grid = geometry.grid
+    return image, replace(geometry, grid=Dim3(grid.y, grid.x, grid.z)), stream
+
+
+def skip_last_block(image, geometry, stream):
+    grid = geometry.grid
+    return image, replace(geometry, grid=Dim3(max(grid.x - 1, 1), grid.y, grid.z)), stream
+
+
+def drop_shared_memory(image, geometry, stream):
+    return image, replace(geometry, shared_mem=0), stream
+
+
+def zero_last_byte(image, geometry, stream):
+    return bytes(image[:-1]) + b"\0", geometry, stream
+
+
+def one_stream_for_all(image, geometry, stream):
+    return image, geometry, 0
+
+
+class KeepsOneImage(MockDriver):
+    """One argument block per kernel, read when the launch runs: the second launch overwrites the first one's."""
+
+    def prepare_launch(self, kernel, layout):
+        shared = bytearray(layout.nbytes)
+        driver = self
+
+        class Target(LaunchTarget):
+            def submit(self, image, geometry, stream, ordinal):
+                shared[:] = image
+                real.submit(image, geometry, stream, ordinal)
+                driver.log[-1].image = memoryview(shared)
+
+        real = super().prepare_launch(kernel, layout)
+        return Target()
+
+
+class LeaksMemory(MockDriver):
+    def free(self, address, kind=MemoryKind.DEVICE):
+        return None
+
+
+DEFECTS = [
+    (LosesTheLastByte, "bytes_go_round"),
+    (IgnoresOffsetsOfCopies, "bytes_go_round"),
+    (FillsBytesOnly, "fills_have_three_widths"),
+    (ForgetsWaits, "an_event_orders_two_streams"),
+    (NeverWaits, "a_stream_runs_in_order"),
+    (SharesModules, "two_modules_with_one_kernel_name_never_mix"),
+    (LooksUpEveryTime, "a_module_replaced_runs_the_new_code"),
+    (AnswersAnyLookup, "a_missing_kernel_is_explained"),
+    (RunsAfterFaults, "debug_sync_blames_the_launch"),
+    (RunsAfterFaults, "an_undebugged_fault_comes_with_the_next_wait"),
+    (changing(swap_axes), "every_thread_of_every_block_runs_once"),
+    (changing(skip_last_block), "over_rounds_the_grid_up"),
+    (changing(drop_shared_memory), "dynamic_shared_memory_reaches_the_block"),
+    (changing(zero_last_byte), "arguments_of_mixed_widths_keep_their_places"),
+    (changing(zero_last_byte), "a_tensor_map_is_one_argument"),
+    (changing(one_stream_for_all), "a_stream_runs_in_order"),
+    (KeepsOneImage, "a_prepared_launch_keeps_each_calls_values"),
+    (LeaksMemory, "the_ledger_returns_to_its_start"),
+]
+
+
+class DefectiveTarget(MockTarget):
+    def __init__(self, driver):
+        super().__init__()
+        self.driver = driver
+
+    def open_backend(self, **options):
+        options.pop("check", None)
+        return MockGpuBackend(driver=self.driver(strict=True, fill=0xC7), **options)
+
+
+# What a broken driver leaves behind is found by finalisers, here and there.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize(("driver", "name"), DEFECTS, ids=[f"{driver.__name__}-{name}" for driver, name in DEFECTS])
+def test_a_defect_is_caught(driver, name):
+    """A driver with one defect fails the case that states the broken law, and passes it without the defect."""
+    case = CASES[name]
+    assert case.run(MockTarget()) is None
+    try:
+        reason = case.run(DefectiveTarget(driver))
+    except Exception:
+        return
+    raise AssertionError(f"{driver.__name__} passed {name}{f', which says: {reason}' if reason else ''}")
