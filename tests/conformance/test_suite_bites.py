@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import sys
+import warnings
 from dataclasses import replace
 
 import pytest
@@ -159,6 +162,16 @@ DEFECTS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def _end_here(monkeypatch):
+    """What a broken driver leaves behind raises in finalisers: let that happen now, and to nobody."""
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        gc.collect()
+
+
 class DefectiveTarget(MockTarget):
     def __init__(self, driver):
         super().__init__()
@@ -169,8 +182,6 @@ class DefectiveTarget(MockTarget):
         return MockGpuBackend(driver=self.driver(strict=True, fill=0xC7), **options)
 
 
-# What a broken driver leaves behind is found by finalisers, here and there.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(("driver", "name"), DEFECTS, ids=[f"{driver.__name__}-{name}" for driver, name in DEFECTS])
 def test_a_defect_is_caught(driver, name):
     """A driver with one defect fails the case that states the broken law, and passes it without the defect."""
