@@ -24,7 +24,7 @@ from .model import KERNEL_SUFFIXES, SentenceEncoder, packed_batches
 from .report import kernel_table, sentence_table, similarity_table
 from .sentences import TOLERANCE, read_reference, read_sentences, split_lines
 from .tokenizer import TOKEN_LIMIT, TextTokenizer, TokenizedText
-from .weights import find_model_files
+from .weights import ModelFiles, find_model_files
 
 TOKENS_PER_BATCH = 1024
 
@@ -71,25 +71,15 @@ def run(text: Sequence[str] | None, file: Path | None, backend: str, out: Path |
     say_truncated(texts)
 
     with open_device(backend) as gpu:
-        began = time.perf_counter()
-        encoder = SentenceEncoder(gpu, files)
-        gpu.synchronize()
-        ready_s = time.perf_counter() - began
-        console.print(
-            f"{gpu.capabilities.backend}: {gpu.capabilities.device}; kernels and weights ready in {ready_s:.2f} s",
-            markup=False,
-            highlight=False,
-            soft_wrap=True,
-        )
+        encoder = ready_encoder(gpu, files)
         began = time.perf_counter()
         embeddings = embed_all(encoder, texts)
         elapsed_s = time.perf_counter() - began
         console.print(similarity_table(embeddings))
         console.print(kernel_table(encoder.times.by_kernel))
     tokens = sum(len(text.ids) for text in texts)
-    console.print(
-        f"{len(texts)} sentences, {tokens} tokens in {elapsed_s:.3f} s: {tokens / elapsed_s:,.0f} tokens per second"
-    )
+    count = f"{len(texts)} sentence{'s' if len(texts) > 1 else ''}, {tokens} tokens"
+    console.print(f"{count} in {elapsed_s:.3f} s: {tokens / elapsed_s:,.0f} tokens per second")
     if out is not None:
         save(embeddings, out)
     return reference is None or say_agreement(reference.largest_difference(embeddings))
@@ -106,6 +96,24 @@ def open_device(backend: str) -> mg.GpuBackend:
     for warning in caught:
         console.print(str(warning.message), style="yellow", markup=False, highlight=False, soft_wrap=True)
     return gpu
+
+
+def ready_encoder(gpu: mg.GpuBackend, files: ModelFiles) -> SentenceEncoder:
+    """The model on the device, with every kernel ready to run."""
+    began = time.perf_counter()
+    with console.status("weights and kernels to the device"):
+        encoder = SentenceEncoder(gpu, files)
+        gpu.synchronize()
+        loaded = time.perf_counter()
+        encoder.warm_up()
+    device = f"{gpu.capabilities.backend}: {gpu.capabilities.device}"
+    console.print(
+        f"{device}; weights there in {loaded - began:.2f} s, kernels ready in {time.perf_counter() - loaded:.2f} s",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )
+    return encoder
 
 
 def embed_all(encoder: SentenceEncoder, texts: Sequence[TokenizedText]) -> np.ndarray:

@@ -27,6 +27,9 @@ KERNELS = {
 }
 """The kernels by module; each module is a file of that name in KERNEL_FOLDER, for every backend its own suffix."""
 
+EMPTY_TEXT = (101, 102)
+"""[CLS] [SEP]"""
+
 # The tiles and blocks that the kernels are written for.
 MATMUL_ROWS, MATMUL_COLUMNS, MATMUL_BLOCK = 32, 64, 64
 NORM_ROWS, NORM_BLOCK = 4, 64
@@ -78,6 +81,14 @@ class SentenceEncoder:
             self._type = gpu.array(tensors.get_tensor("embeddings.token_type_embeddings.weight"))
             self._embedding_norm = _norm(gpu, tensors, "embeddings.LayerNorm")
             self._layers = [_layer(gpu, tensors, f"encoder.layer.{i}") for i in range(self.shape.layers)]
+
+    def warm_up(self) -> None:
+        """Make every kernel ready, which on some devices compiles it, by embedding an empty text.
+
+        The time of that is forgotten.
+        """
+        self.embed([EMPTY_TEXT])
+        self.times.by_kernel.clear()
 
     def embed(self, batch: Sequence[Sequence[int]], on_layer: Callable[[], None] | None = None) -> np.ndarray:
         """One unit vector per token sequence, as float32 [sequences, hidden].
@@ -219,11 +230,16 @@ class SentenceEncoder:
 
 
 def load_kernels(gpu: mg.GpuBackend) -> dict[str, mg.Kernel]:
-    """Every kernel of the model by name; the device takes the form of each module that it can load."""
+    """Every kernel of the model by name; the device takes the form of each module that it can load.
+
+    Several models on one device share them.
+    """
     kernels = {}
     for module, functions in KERNELS.items():
-        loaded = gpu.load_module(module, path=KERNEL_FOLDER / module)
-        kernels.update({function: loaded[function] for function in functions})
+        name = f"minilm.{module}"
+        if not gpu.has_module(name):
+            gpu.load_module(name, path=KERNEL_FOLDER / module)
+        kernels.update({function: gpu.kernel(name, function) for function in functions})
     return kernels
 
 

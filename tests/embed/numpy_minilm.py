@@ -16,6 +16,7 @@ class NumpyMiniLm:
 
     def __init__(self, tensors: Tensors, shape: ModelShape) -> None:
         self._tensors, self._shape = tensors, shape
+        self._read: dict[str, np.ndarray] = {}
 
     def embed(self, ids: Sequence[int]) -> np.ndarray:
         """The unit vector of one token sequence."""
@@ -55,4 +56,6 @@ class NumpyMiniLm:
         return scaled * self._tensor(f"{name}.weight") + self._tensor(f"{name}.bias")
 
     def _tensor(self, name: str) -> np.ndarray:
-        return self._tensors.get_tensor(name).astype(np.float64)
+        if name not in self._read:
+            self._read[name] = self._tensors.get_tensor(name).astype(np.float64)
+        return self._read[name]

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,8 @@ from examples.embed import __main__ as command
 from examples.embed import sentences
 from examples.embed.weights import ModelFiles
 from rich.console import Console
+
+import metrale_gpu_runtime as mg
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,6 +28,12 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> Console:
     console = Console(record=True, width=200, file=io.StringIO())
     monkeypatch.setattr(command, "console", console)
     return console
+
+
+@pytest.fixture
+def device(gpu: mg.GpuBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets the command run on the device that the other tests have open: its kernels are compiled."""
+    monkeypatch.setattr(command, "open_device", lambda backend: nullcontext(gpu))
 
 
 def run_command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -52,7 +61,8 @@ def test_default_run_checks_itself(files: ModelFiles) -> None:
     assert re.search(r"3 sentences, 32 tokens in [\d.]+ s: [\d,]+ tokens per second", done.stdout)
 
 
-def test_wrong_embeddings_fail_the_run(files: ModelFiles, monkeypatch: pytest.MonkeyPatch, wide: Console) -> None:
+@pytest.mark.usefixtures("files", "device")
+def test_wrong_embeddings_fail_the_run(monkeypatch: pytest.MonkeyPatch, wide: Console) -> None:
     """The run says so, and is no success, when the embeddings are not the reference's."""
     reference = sentences.read_reference()
     reference.first8[1, 7] += 2e-4
@@ -61,7 +71,8 @@ def test_wrong_embeddings_fail_the_run(files: ModelFiles, monkeypatch: pytest.Mo
     assert "the embeddings DIFFER from the reference: 2.0e-04 apart at most, 1e-04 allowed" in wide.export_text()
 
 
-def test_file_and_out(files: ModelFiles, wide: Console, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("files", "device")
+def test_file_and_out(wide: Console, tmp_path: Path) -> None:
     """A file of sentences is embedded in its order, cut texts are named, and --out holds every vector."""
     path, out = tmp_path / "in.txt", tmp_path / "vectors.npy"
     path.write_text(f"Rain.\n\n{'word ' * 300}\nRain.\n", encoding="utf-8")
@@ -77,12 +88,21 @@ def test_file_and_out(files: ModelFiles, wide: Console, tmp_path: Path) -> None:
     assert float(vectors[0] @ vectors[1]) < 0.9
 
 
-def test_text_from_the_environment(files: ModelFiles) -> None:
-    """TEXT holds one sentence a line."""
-    done = run_command(TEXT="First one.\nA second one.")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "2 sentences, " in done.stdout
-    assert "reference" not in done.stdout
+@pytest.mark.usefixtures("files", "device")
+def test_text_from_the_environment(monkeypatch: pytest.MonkeyPatch, wide: Console) -> None:
+    """TEXT holds one sentence a line; there is no known answer for them."""
+    monkeypatch.setenv("TEXT", "First one.\nA second one.")
+    command.main()
+    shown = wide.export_text()
+    assert "2 sentences, 11 tokens" in shown
+    assert "reference" not in shown
+
+
+@pytest.mark.usefixtures("files", "device")
+def test_empty_text_is_a_sentence(wide: Console) -> None:
+    """--text "" embeds the empty sentence."""
+    assert command.run([""], None, "cpu", None) is True
+    assert "1 sentence, 2 tokens" in wide.export_text()
 
 
 def test_unreadable_file_is_an_error(files: ModelFiles, tmp_path: Path) -> None:

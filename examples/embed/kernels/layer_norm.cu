@@ -5,7 +5,8 @@
 //
 // Mean and variance are taken in two passes, because sum(x^2) - sum(x)^2 loses the digits that matter when the mean
 // is large. Each reduction costs one barrier: every thread adds up its row's 16 partial sums by itself, which is
-// cheaper than four halving steps with a barrier each.
+// cheaper than four halving steps with a barrier each. The loops stay rolled: a row of 384 is six steps, so unrolled
+// ones would be mostly code that makes compilation on a CPU slow.
 
 #define LANES 16
 #define ROWS 4
@@ -39,6 +40,7 @@ __device__ void normalise_rows(const float *input, const float *residual, const 
     float4 *y = reinterpret_cast<float4 *>(output + size_t(row) * hidden);
 
     float sum = 0.0f;
+#pragma unroll 1
     for (unsigned int i = lane; i < count; i += LANES) {
         const float4 v = WITH_RESIDUAL ? add(x[i], r[i]) : x[i];
         sum += (v.x + v.y) + (v.z + v.w);
@@ -48,6 +50,7 @@ __device__ void normalise_rows(const float *input, const float *residual, const 
     const float mean = sum_of_partials(sums[slot]) / hidden;
 
     float square = 0.0f;
+#pragma unroll 1
     for (unsigned int i = lane; i < count; i += LANES) {
         const float4 v = WITH_RESIDUAL ? add(x[i], r[i]) : x[i];
         const float a = v.x - mean, b = v.y - mean, c = v.z - mean, d = v.w - mean;
@@ -59,6 +62,7 @@ __device__ void normalise_rows(const float *input, const float *residual, const 
 
     const float4 *gains = reinterpret_cast<const float4 *>(gain);
     const float4 *biases = reinterpret_cast<const float4 *>(bias);
+#pragma unroll 1
     for (unsigned int i = lane; i < count; i += LANES) {
         const float4 v = WITH_RESIDUAL ? add(x[i], r[i]) : x[i];
         const float4 g = gains[i], b = biases[i];
