@@ -12,7 +12,7 @@ PROFILES = ("generic", "H100", "M2", "OpenCL", "WebGPU")
 TARGETS = {name: MockTarget(name) for name in PROFILES} | {"strict": MockTarget(strict_pointers=True)}
 
 # A case in a child process costs an interpreter; one profile shows it.
-SLOW = {"leaving_the_interpreter_is_silent", "a_users_exception_is_the_only_output"}
+SLOW = {case.name for case in cases() if case.body.__module__.endswith(".process")}
 
 
 @pytest.mark.parametrize(

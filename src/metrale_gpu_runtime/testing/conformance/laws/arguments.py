@@ -5,15 +5,19 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from ....args import Bytes
 from ....backend import GpuBackend
 from ....buffers import DeviceBuffer
+from ....errors import ArgumentKindError, ArgumentRangeError
 from ....kernel import Kernel
 from ....launch import KernelLaunch
+from ....scalars import SCALARS
 from ..case import case
+from ..refused import refused
 from ..target import ConformanceTarget
 
 # method, kernel, value, the bytes that must arrive
@@ -200,3 +204,53 @@ def views_start_where_they_start(target: ConformanceTarget) -> None:
         part.copy_from(np.array([7, 8, 9], dtype=np.uint32))
         expected[step : step + 3] = [7, 8, 9]
         np.testing.assert_array_equal(values.numpy(), expected)
+
+
+# What a typed slot takes of NumPy's scalars: any whose value survives, but never a bool for a number or the reverse,
+# a float for an integer, a complex for a real number.
+_TAKES = {"unsigned": "iu", "signed": "iu", "float": "iuf", "complex": "iufc", "bool": "b"}
+_DTYPES = ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "c8", "c16", "b1"]
+_NUMPY = {"bf16": None, "bool": "b1", "c64": "c8", "c128": "c16", **{f"f{8 * n}": f"f{n}" for n in (2, 4, 8)}}
+
+
+@case(invariants=(2,), field=(30,))
+def numpy_scalars_fit_by_value(target: ConformanceTarget) -> None:
+    """Each NumPy scalar and 0-d array is taken by the slots of its kind, bit for bit, and refused by the others."""
+    with target.opened() as gpu:
+        kernel = target.kernel(gpu, "echo_32")
+        for name, scalar in SCALARS.items():
+            own = _NUMPY.get(name, f"{name[0]}{int(name[1:]) // 8}" if scalar.is_integer else None)
+            for code in _DTYPES:
+                dtype = np.dtype(code)
+                for value in (dtype.type(1), np.array(1, dtype=dtype)):
+                    launch = KernelLaunch(gpu, kernel).arg_ptr(None)
+                    add = partial(getattr(launch, f"arg_{name}"), value)
+                    if dtype.kind not in _TAKES[scalar.kind]:
+                        refused(target, gpu, add, ArgumentKindError, index=1)
+                        continue
+                    add()
+                    expected = np.dtype(own).type(1).tobytes() if own is not None else b"\x80\x3f"
+                    assert launch.kernel_args[1] == Bytes(expected), f"{value!r} as {name}"
+
+
+@case(invariants=(2,), field=(30,))
+def numpy_values_that_do_not_survive_are_refused(target: ConformanceTarget) -> None:
+    """A NumPy value that its slot cannot hold exactly is refused; the same as a Python number rounds as IEEE does."""
+    with target.opened() as gpu:
+        kernel = target.kernel(gpu, "echo_32")
+        for name, value in (
+            ("u8", np.int64(256)),
+            ("i8", np.uint8(200)),
+            ("i32", np.uint32(2**31)),
+            ("u64", np.int8(-1)),
+            ("f16", np.float32(0.1)),
+            ("f32", np.float64(0.1)),
+            ("f32", np.int64(2**24 + 1)),
+            ("bf16", np.float32(1.0000001)),
+        ):
+            launch = KernelLaunch(gpu, kernel).arg_ptr(None)
+            refused(
+                target, gpu, partial(getattr(launch, f"arg_{name}"), value), ArgumentRangeError, index=1, says=(name,)
+            )
+        rounded = KernelLaunch(gpu, kernel).arg_f32(0.1).arg_f16(0.1).kernel_args
+        assert rounded == (Bytes(bytes.fromhex("cdcccc3d")), Bytes(bytes.fromhex("662e")))

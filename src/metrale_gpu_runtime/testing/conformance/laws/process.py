@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import threading
 
@@ -11,6 +12,7 @@ from ....scalars import u32
 from ...isolation import run_isolated
 from ..case import case
 from ..cells import Cells
+from ..imported import what_importing_loads
 from ..target import ConformanceTarget
 
 
@@ -80,3 +82,44 @@ def any_thread_may_use_and_close(target: ConformanceTarget) -> None:
         assert not failures, failures
         assert cells.values() == [60, 61, 62, 63]
         assert not stream.is_open
+
+
+@case(invariants=(11,), field=(44,))
+def importing_loads_no_library(target: ConformanceTarget) -> None:
+    """Importing the package loads neither NumPy, a compiler nor a GPU library; each backend is listed with a reason."""
+    loaded, libraries, unexplained = run_isolated(what_importing_loads).check()
+    assert (loaded, libraries, unexplained) == ([], [], [])
+
+
+def _launch_once(pickled: bytes) -> list[int]:
+    target: ConformanceTarget = pickle.loads(pickled)
+    with target.opened() as gpu:
+        cells = Cells(gpu, 3)
+        target.kernel(gpu, "echo_32")[1, 1](cells[1], u32(7))
+        return cells.values()
+
+
+def _fork_after_listing(pickled: bytes) -> int:
+    """The child's part: list what there is, fork, and let the grandchild use a device."""
+    from ....discovery import available_backends
+
+    available_backends()
+    process = os.fork()
+    if process == 0:
+        os._exit(0 if _launch_once(pickled) == [0, 7, 0] else 3)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+@case(invariants=(11,), field=(44,))
+def listing_devices_survives_a_fork(target: ConformanceTarget) -> None:
+    """A process that has listed the backends may fork, and its child opens the backend and launches."""
+    assert run_isolated(_fork_after_listing, pickle.dumps(target)).check() == 0
+
+
+@case(field=(40,))
+def nothing_but_python_is_needed(target: ConformanceTarget) -> None:
+    """With no compiler on PATH and no writable home a backend opens, loads and launches; it warns at most."""
+    bare = {"PATH": "/nonexistent", "HOME": "/nonexistent", "XDG_CACHE_HOME": "/proc/nonexistent"}
+    result = run_isolated(_launch_once, pickle.dumps(target), environment=bare)
+    assert (result.exit_code, result.value) == (0, [0, 7, 0]), result
+    assert "Error" not in result.stderr, result.stderr
