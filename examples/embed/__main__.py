@@ -9,6 +9,7 @@ import os
 import time
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -131,10 +132,8 @@ def embed_all(encoder: SentenceEncoder, texts: Sequence[TokenizedText]) -> np.nd
     with Progress(*columns, console=console) as progress:
         task = progress.add_task("embedding", total=sum(lengths) * layers)
         for batch in packed_batches(lengths, TOKENS_PER_BATCH):
-            tokens = sum(lengths[i] for i in batch)
-            parts.append(
-                encoder.embed([texts[i].ids for i in batch], lambda tokens=tokens: progress.advance(task, tokens))
-            )
+            finished = partial(progress.advance, task, sum(lengths[i] for i in batch))
+            parts.append(encoder.embed([texts[i].ids for i in batch], finished))
     return np.concatenate(parts)
 
 

@@ -128,7 +128,8 @@ class SentenceEncoder:
         pooled = gpu.empty((len(lengths), shape.hidden), np.float32)
         self._pool(states, starts, pooled, len(lengths))
         self.times.collect()
-        return pooled.numpy()
+        embeddings: np.ndarray = pooled.numpy()
+        return embeddings
 
     # The typed builder says the type of each argument at the launch; most launches here use it.
 
