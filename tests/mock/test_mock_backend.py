@@ -10,7 +10,7 @@ import pytest
 
 from metrale_gpu_runtime.args import KernelArg, pack_kernel_args
 from metrale_gpu_runtime.discovery import open_backend
-from metrale_gpu_runtime.errors import KernelFault, KernelNotFound, NotSupported
+from metrale_gpu_runtime.errors import GpuWarning, KernelFault, KernelNotFound, NotSupported
 from metrale_gpu_runtime.handles import DevicePtr
 from metrale_gpu_runtime.launch import KernelLaunch
 from metrale_gpu_runtime.scalars import f32, u32
@@ -279,3 +279,14 @@ def test_opening_the_mock_by_name():
         open_backend("mock", profile="B300")
     with pytest.raises(NotSupported, match="profile"):
         open_backend("cpu", profile="A100")
+
+
+def test_a_source_changed_under_its_copy_is_told():
+    """Under debug sync a source that changes between queueing and copying is told; the copy took what it found."""
+    with MockGpuBackend(debug_sync=True) as gpu:
+        source, buffer = np.arange(5, dtype=np.uint32), gpu.empty(5, np.uint32)
+        gpu.copy_h2d_async_retained(source, buffer)
+        source[:] = 9
+        with pytest.warns(GpuWarning, match="changed"):
+            gpu.synchronize()
+        assert buffer.numpy().tolist() == [9] * 5
