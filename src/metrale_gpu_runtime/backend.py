@@ -124,7 +124,15 @@ class GpuBackend(MemoryCalls, LaunchCalls, CaptureCalls, ModuleCalls, DebugCalls
         self._give_everything_back(failures)
         self._mark_closed()
         _open_backends.discard(self)
-        self._driver.close()
+        windows = list(self._windows)
+        if windows:
+            # Arrays of other libraries still look at this memory. The device ends with the last of them.
+            rest = _Rest()
+            weakref.finalize(rest, self._driver.close)
+            for window in windows:
+                window.keeps = rest
+        else:
+            self._driver.close()
         return failures
 
     def _give_everything_back(self, failures: list[Exception]) -> None:
@@ -142,8 +150,9 @@ class GpuBackend(MemoryCalls, LaunchCalls, CaptureCalls, ModuleCalls, DebugCalls
 
         self._scratch.drop_spare()
         attempt(self._settle)
+        seen = {window.buffer.allocation.block for window in list(self._windows)}
         for block in self._ledger.blocks():
-            is_in_use = bool(self._in_flight.pending_uses(block))
+            is_in_use = bool(self._in_flight.pending_uses(block)) or block in seen
             if block.twin is not None:
                 self._ledger.remove(block.twin, "released when its backend was closed")
             self._ledger.remove(block, "released when its backend was closed")
@@ -189,6 +198,12 @@ class GpuBackend(MemoryCalls, LaunchCalls, CaptureCalls, ModuleCalls, DebugCalls
         # Also when __init__ failed half-way.
         if not self.__dict__.get("_is_closed", True):
             _close_quietly(self)
+
+
+class _Rest:
+    """What is left of a closed device while its memory is looked at from outside."""
+
+    __slots__ = ("__weakref__",)
 
 
 def _close_quietly(gpu: GpuBackend) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn, ParamSpec, TypeVar
 
@@ -21,6 +22,7 @@ from .memory.scratch import ScratchPool
 from .trace.findings import FaultBook
 
 if TYPE_CHECKING:
+    from .buffers import HostWindow
     from .calls.capture import Capture
     from .trace.operations import QueuedLaunch
     from .trace.recording import Trace
@@ -58,6 +60,7 @@ class BackendBooks:
         self._captures: list[Capture] = []
         self._pointers = PointerReader(self._ledger, driver.capabilities)
         self._scratch = ScratchPool(self._in_flight)
+        self._windows: weakref.WeakSet[HostWindow] = weakref.WeakSet()
         self._threads = threading.local()
         self._lock = threading.RLock()
         self._default_lane = self._open_lane(DEFAULT_STREAM)
@@ -139,6 +142,14 @@ class BackendBooks:
         """
         if self._trouble is not None:
             raise self._trouble()
+        if lane.is_synchronous:
+            # Another thread may be running work here; it holds the lock until that is over.
+            with lane.lock:
+                self._synchronize(lane, own, earlier)
+        else:
+            self._synchronize(lane, own, earlier)
+
+    def _synchronize(self, lane: Lane, own: QueuedLaunch | None, earlier: bool) -> None:
         sequence = lane.issued
         try:
             self._driver.synchronize(lane.handle)

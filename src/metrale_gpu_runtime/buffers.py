@@ -275,7 +275,9 @@ class DeviceBuffer:
         import numpy
 
         self._gpu.wait_for_uses(self)
-        array = numpy.asarray(_HostWindow(self))
+        window = HostWindow(self)
+        self._gpu._windows.add(window)
+        array = numpy.asarray(window)
         if copy:
             array = array.copy()
         try:
@@ -319,11 +321,16 @@ class DeviceBuffer:
         return PointerValue(self.address, self._allocation, self.nbytes, self._element.scalar)
 
 
-class _HostWindow:
-    """Host memory of a buffer for NumPy to look at; it holds the buffer."""
+class HostWindow:
+    """Memory of a buffer that other libraries look at in place.
+
+    It holds the buffer, whose memory is neither freed nor closed under it: `keeps` is the device itself once its
+    backend was closed.
+    """
 
     def __init__(self, buffer: DeviceBuffer) -> None:
-        self._buffer = buffer
+        self.buffer = buffer
+        self.keeps: object = None
         dtype = buffer.dtype
         self.__array_interface__ = {
             "version": 3,

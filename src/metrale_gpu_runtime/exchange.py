@@ -30,7 +30,6 @@ class ForeignArray:
     is_on_host: bool
     where: str
     owner: object
-    stream: int | None = None
 
     @property
     def nbytes(self) -> int:
@@ -133,7 +132,6 @@ def _from_interface(value: object, interface: dict[str, Any], where: str, *, is_
     item_nbytes = int(typestr[2:])
     data = interface.get("data")
     strides = interface.get("strides")
-    stream = interface.get("stream")
     if isinstance(data, tuple):
         address, is_read_only = int(data[0] or 0), bool(data[1])
     else:
@@ -153,7 +151,6 @@ def _from_interface(value: object, interface: dict[str, Any], where: str, *, is_
         is_on_host,
         where,
         value,
-        int(stream) if stream is not None else None,
     )
 
 

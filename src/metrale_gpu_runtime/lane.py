@@ -74,7 +74,8 @@ class Lane:
 
     def is_done(self, sequence: int) -> bool:
         """True when the operation of that number is known to be done."""
-        return self.is_synchronous or sequence <= self.completed
+        # On a device that runs work at once an operation is issued when it is over.
+        return sequence <= (self.issued if self.is_synchronous else self.completed)
 
     @property
     def is_idle(self) -> bool:

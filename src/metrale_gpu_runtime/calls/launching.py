@@ -95,26 +95,27 @@ class LaunchCalls(QueueingCalls):
                     raise dead_pointer(block.base, block, f"{record.kernel_name}: argument")
                 block.uses[lane.handle] = block.last_use = launch
             lane.ring.append(launch)
+            is_lent = False
             try:
                 if lent:
                     self._lend(lent)
-                try:
-                    record.target.submit(record.image, record.geometry, lane.handle, launch.ordinal)
-                finally:
-                    if lent and not self._is_asynchronous:
-                        self._take_back(lent)
+                    is_lent = True
+                record.target.submit(record.image, record.geometry, lane.handle, launch.ordinal)
             except BaseException as error:
                 # Not queued (or, on a device that runs launches at once, over): what it names is in use only as long
                 # as what was queued before it.
                 launch.sequence = lane.issued
-                if lent and self._is_asynchronous:
+                if is_lent:
                     self._take_back(lent)
                 self._refused(record, lane, launch, error)
                 raise
             lane.issued = launch.sequence
-        if lent and self._is_asynchronous:
+            if lane.is_synchronous:
+                self._progress.count += 1
+        if lent:
             try:
-                self._wait_for(lane)
+                if self._is_asynchronous:
+                    self._wait_for(lane)
             finally:
                 self._take_back(lent)
         for trace in self._traces:

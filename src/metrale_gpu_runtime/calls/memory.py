@@ -310,6 +310,10 @@ class MemoryCalls(HandleCalls):
             )
         if self._in_flight.is_waiting(block):
             raise InvalidPointer(f"{call}: {block} is being given back already", address=address, nbytes=block.nbytes)
+        if any(window.buffer.allocation.block is block for window in list(self._windows)):
+            raise AllocationInUse(
+                f"{call}: {block} is looked at in place by another library (DLPack); let go of its arrays first"
+            )
         for capture in list(self._captures):
             if any(allocation.block is block for allocation in capture.allocations):
                 raise CaptureError(

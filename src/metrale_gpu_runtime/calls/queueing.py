@@ -151,33 +151,45 @@ class QueueingCalls(HandleCalls):
                     if block.gone:
                         raise dead_pointer(pointer.address, block, kind)
                     block.uses[lane.handle] = block.last_use = operation
+            is_lent = False
             try:
                 self._lend(lent)
+                is_lent = True
                 call(lane.handle)
             except BaseException as error:
                 # Not queued: what it was to use is in use until what was queued before it is done, no longer.
                 operation.sequence = lane.issued
-                self._take_back(lent)
+                if is_lent:
+                    self._take_back(lent)
                 if isinstance(error, DriverFault):
                     self._raise_fault(error, lane)
                 raise
             lane.issued = operation.sequence
+            if lane.is_synchronous:
+                self._progress.count += 1
             if retain is not None or then is not None:
                 lane.retain(operation.sequence, retain, then)
         if len(lane.retained) > MOST_RETAINED and len(lane.retained) % (MOST_RETAINED // 8) == 0:
             # Nobody has waited for a long time; ask how far the stream is, so that this does not grow for ever.
             self._poll(lane)
         if lent:
-            if self._is_asynchronous:
-                self._wait_for(lane)
-            self._take_back(lent)
+            try:
+                if self._is_asynchronous:
+                    self._wait_for(lane)
+            finally:
+                self._take_back(lent)
         for trace in self._traces:
             trace.operation(kind, lane, operation, nbytes)
         return operation
 
     def _lend(self, lent: Sequence[LentHostMemory]) -> None:
-        for memory in lent:
-            self._driver.lend_host(memory.address, memory.nbytes, memory.writable)
+        """Lend all of it, or none: what was lent is taken back when the driver refuses one."""
+        for at, memory in enumerate(lent):
+            try:
+                self._driver.lend_host(memory.address, memory.nbytes, memory.writable)
+            except BaseException:
+                self._take_back(lent[:at])
+                raise
 
     def _take_back(self, lent: Sequence[LentHostMemory]) -> None:
         for memory in lent:
