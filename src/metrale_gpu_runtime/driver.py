@@ -168,7 +168,10 @@ class Driver(ABC):
 
     @abstractmethod
     def synchronize(self, stream: StreamHandle) -> None:
-        """Wait until the stream's queued work is done. Raises DriverFault when it, or older work, failed."""
+        """Wait until the stream's queued work is done. Raises DriverFault when it, or older work, failed.
+
+        The wait is over in either case: nothing of what was queued before still runs when this returns or raises.
+        """
 
     @abstractmethod
     def query_stream(self, stream: StreamHandle) -> bool:
