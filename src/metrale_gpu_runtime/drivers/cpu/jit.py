@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import threading
 from functools import cache
 from pathlib import Path
@@ -89,6 +90,12 @@ def _library(name: str) -> bytes:
     return bytes(llvm.parse_assembly(text).as_bitcode())
 
 
+def _without_invariant_loads(kernel_ir: str) -> str:
+    # The scheduler hands kernels copies of the launch and its parameters on its own stack. "Invariant" would let LLVM
+    # read them before they are written; without it LLVM still hoists the loads, since nothing else reaches the copies.
+    return re.sub(r", !invariant\.load !\d+", "", kernel_ir)
+
+
 def _constants(kernel_ir: str, param_nbytes: int) -> str:
     """What native/abi.h asks of the driver, as LLVM's text."""
     # Inlining makes one array of a kernel's arrays for all threads; scalars become registers.
@@ -105,7 +112,7 @@ def optimize(kernel_ir: str, param_nbytes: int, libraries: tuple[str, ...] = LIB
     import llvmlite.binding as llvm
 
     machine = _target_machine()
-    module = llvm.parse_assembly(kernel_ir + _constants(kernel_ir, param_nbytes))
+    module = llvm.parse_assembly(_without_invariant_loads(kernel_ir) + _constants(kernel_ir, param_nbytes))
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     for name in libraries:
         library = llvm.parse_bitcode(_library(name))
