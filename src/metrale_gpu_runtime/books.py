@@ -98,10 +98,15 @@ class BackendBooks:
         """One driver call; a fault that it finds is raised as KernelFault."""
         if self._trouble is not None:
             raise self._trouble()
+        threads = self._threads.__dict__
+        was_asking = threads.get("is_asking", False)
+        threads["is_asking"] = True
         try:
             return call(*args, **kwargs)
         except DriverFault as fault:
             self._raise_fault(fault, lane)
+        finally:
+            threads["is_asking"] = was_asking
 
     def _raise_fault(
         self, fault: DriverFault, lane: Lane | None, *, own: QueuedLaunch | None = None, earlier: bool = False
@@ -209,6 +214,9 @@ class BackendBooks:
             self._clean_up(self._driver_free, block.driver_base, block.kind)
 
     def _driver_free(self, address: int, kind: MemoryKind) -> None:
+        threads = self._threads.__dict__
+        was_asking = threads.get("is_asking", False)
+        threads["is_asking"] = True
         try:
             self._driver.free(address, kind)
         except DriverFault as fault:
@@ -216,6 +224,8 @@ class BackendBooks:
             # Memory of a lost context is gone with it; any other fault is older than this free and must be told.
             if not fault.context_lost:
                 raise error from fault
+        finally:
+            threads["is_asking"] = was_asking
 
     def _clean_up(self, call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
         """Give something back on nobody's request: what the driver refuses becomes a warning; a fault is raised."""

@@ -211,3 +211,29 @@ def test_buffers_may_be_dropped_from_any_thread(gpu):
     assert gpu.live_alloc_count() == 0
     for stream in streams:
         stream.close()
+
+
+def test_a_finaliser_may_free_in_the_middle_of_a_driver_call(gpu):
+    """A user's __del__ that calls gpu.free while this thread is inside the driver is done by the next call."""
+    pointer = gpu.alloc(30)
+    freed = []
+
+    class Holder:
+        def __del__(self):
+            gpu.free(pointer)
+            freed.append(gpu.log.counts["free"])
+
+    holder = [Holder()]
+    allocate = gpu.mock.alloc
+
+    def alloc(*arguments):
+        holder.clear()
+        return allocate(*arguments)
+
+    gpu.mock.alloc = alloc
+    other = gpu.buffer(7)
+    assert freed == [0], "it must not reach the driver from inside another call"
+    assert gpu.live_bytes() == 7
+    with pytest.raises(InvalidPointer, match="freed at"):
+        gpu.free(pointer)
+    del other

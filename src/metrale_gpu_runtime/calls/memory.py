@@ -60,6 +60,12 @@ class MemoryCalls(HandleCalls):
         block = self._block_to_free(pointer, "free")
         if block is None:
             return
+        if self._threads.__dict__.get("is_asking"):
+            # A finaliser of the caller's, run by the collector in the middle of a driver call of this very thread: the
+            # driver may hold a lock. The next call does it.
+            self._ledger.retire(block, f"freed at {call_site(2)}")
+            self._in_flight.defer(block)
+            return
         if not self.is_lost:
             self._settle()
             pending = self._in_flight.pending_uses(block)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -31,10 +32,11 @@ class InFlight:
         self._ledger, self._lanes, self._progress, self._give_back = ledger, lanes, progress, give_back
         self._waiting: dict[int, Block] = {}
         self._waiting_nbytes = 0
+        self._deferred: deque[Block] = deque()
         # How much progress there had been when all waiting blocks were last looked at; -1: look at all of them.
         self._seen = -1
         self._next_poll = POLL_COUNT
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._held = 0
 
     def pending_uses(self, block: Block) -> list[QueuedOperation]:
@@ -58,10 +60,8 @@ class InFlight:
         self.settle()
 
     def defer(self, block: Block) -> None:
-        """Give a block back as soon as nothing uses it."""
-        with self._lock:
-            self._wait(block)
-            self._seen = -1
+        """Give a block back as soon as nothing uses it. Takes no lock: it may come from a finaliser."""
+        self._deferred.append(block)
 
     def _wait(self, block: Block) -> None:
         if block.index not in self._waiting:
@@ -71,7 +71,9 @@ class InFlight:
     @property
     def has_work(self) -> bool:
         """True when `settle` may find something to give back."""
-        return bool(self._ledger.dropped) or (self._seen != self._progress.count and bool(self._waiting))
+        if self._ledger.dropped or self._deferred:
+            return True
+        return self._seen != self._progress.count and bool(self._waiting)
 
     def settle(self) -> int:
         """Give back what nothing uses any more; how many blocks that were."""
@@ -86,9 +88,9 @@ class InFlight:
             candidates = new if self._seen == self._progress.count else list(self._waiting.values())
             self._seen = self._progress.count
             ready = [block for block in candidates if not self.pending_uses(block)]
-            for block in ready:
-                del self._waiting[block.index]
-                self._waiting_nbytes -= block.nbytes
+            # A finaliser that runs in the middle may have settled some of them.
+            ready = [block for block in ready if self._waiting.pop(block.index, None) is not None]
+            self._waiting_nbytes -= sum(block.nbytes for block in ready)
             self._next_poll = max(POLL_COUNT, min(self._next_poll, len(self._waiting) + POLL_COUNT))
         for at, block in enumerate(ready):
             try:
@@ -107,6 +109,10 @@ class InFlight:
             if block.owned and not block.gone:
                 self._wait(block)
                 new.append(block)
+        while self._deferred:
+            block = self._deferred.popleft()
+            self._wait(block)
+            new.append(block)
         return new
 
     def lanes_to_poll(self) -> list[Lane]:
@@ -125,4 +131,4 @@ class InFlight:
 
     def is_waiting(self, block: Block) -> bool:
         """True for a block that will be given back."""
-        return self._waiting.get(block.index) is block
+        return self._waiting.get(block.index) is block or block in self._deferred

@@ -26,7 +26,8 @@ class Ledger:
         self.backend, self.device = backend, device
         self.dropped: deque[Block] = deque()
         """Blocks whose token went away since the last settling; filled by finalisers, without a lock."""
-        self._lock = threading.Lock()
+        # Entered again by a finaliser of the caller's that runs in the middle and frees something.
+        self._lock = threading.RLock()
         self._live: dict[int, Block] = {}
         self._ranges: RangeMap[Block] = RangeMap()
         self._graves: deque[Block] = deque(maxlen=_REMEMBERED_GRAVES)
