@@ -67,14 +67,17 @@ class CpuLaunchTarget(LaunchTarget):
         self._code = kernel.compiled()
         self._block_type = ctypes.c_char * (_LAUNCH_NBYTES + max(1, kernel.param_nbytes) + _PARAMS_ALIGN)
         self._shapes: dict[Geometry, _Shape] = {}
+        # Programs launch with one geometry object again and again; hashing it costs as much as a small launch.
+        self._latest: tuple[Geometry | None, _Shape | None] = (None, None)
 
     def submit(self, image: bytes | bytearray, geometry: Geometry, stream: StreamHandle, ordinal: int) -> None:
         """Run the launch. Raises DriverFault for an older fault of the stream, OutOfDeviceMemory."""
         driver, kernel = self._driver, self._kernel
         driver.streams.raise_pending(stream)
-        shape = self._shapes.get(geometry)
-        if shape is None:
-            shape = self._shape(geometry)
+        known, shape = self._latest
+        if shape is None or known is not geometry:
+            shape = self._shapes.get(geometry) or self._shape(geometry)
+            self._latest = (geometry, shape)
         memory = self._block_type()
         base = -(-ctypes.addressof(memory) // _PARAMS_ALIGN) * _PARAMS_ALIGN
         ctypes.memmove(base, shape.template, len(shape.template))
@@ -86,8 +89,9 @@ class CpuLaunchTarget(LaunchTarget):
         if driver.check is not None:
             snapshot = driver.ranges.snapshot()
             launch.ranges, launch.range_count = snapshot.address, snapshot.count
-        helpers = self._helpers(shape)
-        launch.chunk = max(1, min(_LARGEST_CHUNK, shape.block_count // (8 * (helpers + 1))))
+        blocks = shape.block_count
+        helpers = self._helpers(shape) if blocks > 1 else 0
+        launch.chunk = max(1, min(_LARGEST_CHUNK, blocks // (8 * (helpers + 1))))
         execution = Execution(self._code, launch, shape.need, keeps=(memory, snapshot))
         began = time.perf_counter_ns()
         try:
@@ -103,7 +107,7 @@ class CpuLaunchTarget(LaunchTarget):
         if launch.stop:
             driver.streams.fail(stream, self._fault(execution, ordinal))
         else:
-            kernel.ns_per_block = (time.perf_counter_ns() - began) * (helpers + 1) / shape.block_count
+            kernel.ns_per_block = (time.perf_counter_ns() - began) * (helpers + 1) / blocks
 
     def _shape(self, geometry: Geometry) -> _Shape:
         if len(self._shapes) >= 64:

@@ -60,12 +60,17 @@ class _Bench:
     """One worker's contexts (native/abi.h): each the place of one block. Used by one thread at a time."""
 
     def __init__(self) -> None:
+        self._fits: Need | None = None
         self._contexts: list[abi.Context] = []
         self._arenas: list[tuple[_Arena, _Arena, _Arena]] = []
         self.pointers = (ctypes.c_void_p * 0)()
 
     def prepare(self, first: int, count: int, need: Need) -> None:
         """Make contexts `first` to `count - 1` ready for a launch. Raises MemoryError."""
+        if need is self._fits and count == 1:
+            context = self._contexts[0]
+            context.active = context.prepared = 0
+            return
         if count > len(self._contexts):
             for _ in range(count - len(self._contexts)):
                 self._contexts.append(abi.Context())
@@ -77,6 +82,7 @@ class _Bench:
             context.frames = frames.fit(need.frames_nbytes, _FRAME_ALIGN)
             context.shared = shared.fit(need.shared_nbytes, _SHARED_ALIGN)
             context.active = context.prepared = 0
+        self._fits = need
 
 
 class Need:
@@ -105,6 +111,9 @@ class Execution:
         self.address = ctypes.addressof(launch)
         self.error: BaseException | None = None
         self.stalled_contexts = 0
+
+    def open(self) -> None:
+        """Let others join; for launches that one thread runs alone there is no need."""
         self._lock = threading.Lock()
         self._running = 0
         self._closed = False
@@ -163,23 +172,20 @@ class Workers:
         """
         if os.getpid() != self._pid:
             self._start_afresh()  # threads do not survive a fork
-        for _ in range(min(helpers, self.count - 1)):
-            self._invite(execution)
+        if helpers == 0:
+            return self._work(execution, turns_per_call)
+        execution.open()
         try:
+            for _ in range(min(helpers, self.count - 1)):
+                self._invite(execution)
             turns_per_call = self._work(execution, turns_per_call)
+            execution.close()
         except BaseException:
             execution.stop()
             execution.close()
             raise
-        if helpers > 0:
-            try:
-                execution.close()
-            except BaseException:
-                execution.stop()
-                execution.close()
-                raise
-            if execution.error is not None:
-                raise execution.error
+        if execution.error is not None:
+            raise execution.error
         return turns_per_call
 
     def close(self) -> None:
@@ -224,16 +230,16 @@ class Workers:
         except IndexError:
             bench = _Bench()
         run_worker, address, need = execution.code.run_worker, execution.address, execution.need
-        count, patience = 1, _Patience(execution, self.stall_s)
+        count, patience = 1, None
         try:
             bench.prepare(0, 1, need)
             while True:
-                # Time is taken only where a call can end before the work does.
-                began = time.perf_counter() if turns != _NO_LIMIT else 0.0
+                began = time.perf_counter()
                 code = run_worker(address, bench.pointers, count, turns)
-                if code == abi.RunCode.DONE:
+                if code == 0:  # abi.RunCode.DONE, as nearly always
                     return turns
                 if code == abi.RunCode.PAUSED:
+                    # Helpers have no limit, and never get here.
                     elapsed = time.perf_counter() - began
                     turns = (
                         turns * 2 if elapsed < _SLICE_S / 2 else max(1, turns // 2) if elapsed > _SLICE_S * 2 else turns
@@ -243,6 +249,7 @@ class Workers:
                     bench.prepare(count, 2 * count, need)
                     count *= 2
                     continue
+                patience = patience or _Patience(execution, self.stall_s)
                 patience.wait(count, blocks_are_left=code == abi.RunCode.NEEDS_CONTEXTS)
         finally:
             self._benches.append(bench)
