@@ -100,6 +100,13 @@ int32_t kernel_thread(Launch *launch, Block *block, Thread *thread, uint32_t tid
 extern const uint32_t KERNEL_SUSPENDS;   /* 0: kernel_thread only returns THREAD_EXITED or THREAD_FAULTED */
 extern const uint32_t KERNEL_USES_FRAME; /* 0: no spills and no local memory: thread->frame is not touched */
 
+/* Where it can, translated code provides this instead: all threads of a block, from the beginning to the end, without
+ * Thread structures. `frames` are launch->frame_nbytes per thread. Both are absent (weak) where it cannot. Returns
+ * THREAD_EXITED or THREAD_FAULTED. KERNEL_SUSPENDS then only tells that each thread needs a frame of its own. */
+int32_t kernel_block(Launch *launch, Block *block, uint8_t *frames, uint32_t ctaid_x, uint32_t ctaid_y,
+                     uint32_t ctaid_z) __attribute__((weak));
+extern const uint32_t KERNEL_BY_BLOCK __attribute__((weak)); /* 1: kernel_block is there, kernel_thread must not be called */
+
 /* The driver adds to the kernel's module: the size of the parameter block, at least 1. A kernel that never suspends
  * is handed a copy of so many bytes, whose contents LLVM then keeps in registers. */
 extern const uint32_t KERNEL_PARAM_NBYTES;

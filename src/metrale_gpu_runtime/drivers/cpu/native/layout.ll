@@ -1,6 +1,6 @@
 ; Made by build.py from layout.c: do not edit.
 ; flags -std=c17 -O2 -S -emit-llvm -Wall -Wextra -Werror -Wno-pass-failed -ffp-contract=off -fno-math-errno -fwrapv -fno-strict-aliasing -fno-vectorize -fno-slp-vectorize -fno-unroll-loops -fno-stack-protector -fno-asynchronous-unwind-tables -fPIC
-; sha256 abi.h ca7446598e3ce8b0166402d2b8683aad911b3d9b486026d639f4ca8b2229a683
+; sha256 abi.h 1bf809b2ae45aeff1442d603e5ed2f0859357d8926add5f3961dbe2993351f1b
 ; sha256 layout.c 63064d2ef8c1a76de9c3c3ce23e354116cc25ebbd2dc8aca92d346a12304cb23
 source_filename = "layout.c"
 

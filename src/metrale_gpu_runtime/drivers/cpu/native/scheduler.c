@@ -639,8 +639,35 @@ static uint32_t run_waiting(Launch *launch, Context *const *contexts, uint32_t c
     }
 }
 
+/* Kernels that were translated to run a block at a time. */
+static uint32_t run_blocks(Launch *launch, const Context *context, uint64_t max_turns)
+{
+    Block block = {.launch = launch, .shared = context->shared};
+    block.live = launch->threads_per_block;
+    while (!stopped(launch)) {
+        if (max_turns-- == 0)
+            return RUN_PAUSED;
+        uint64_t next = take_blocks(launch, launch->chunk), end = next + launch->chunk;
+        if (next >= launch->block_count)
+            return RUN_DONE;
+        if (end > launch->block_count)
+            end = launch->block_count;
+        for (; next < end && !stopped(launch); next++) {
+            place_block(launch, &block, next);
+            if (kernel_block(launch, &block, context->frames, block.ctaid[0], block.ctaid[1], block.ctaid[2]) ==
+                THREAD_FAULTED) {
+                stop_launch(launch);
+                return RUN_DONE;
+            }
+        }
+    }
+    return RUN_DONE;
+}
+
 uint32_t run_worker(Launch *launch, Context *const *contexts, uint32_t context_count, uint64_t max_turns)
 {
+    if (&KERNEL_BY_BLOCK && KERNEL_BY_BLOCK)
+        return run_blocks(launch, contexts[0], max_turns);
     if (KERNEL_SUSPENDS)
         return run_waiting(launch, contexts, context_count, max_turns);
     return run_plain(launch, contexts[0], max_turns);

@@ -1,16 +1,17 @@
 ; Made by build.py from scheduler.c: do not edit.
 ; flags -std=c17 -O2 -S -emit-llvm -Wall -Wextra -Werror -Wno-pass-failed -ffp-contract=off -fno-math-errno -fwrapv -fno-strict-aliasing -fno-vectorize -fno-slp-vectorize -fno-unroll-loops -fno-stack-protector -fno-asynchronous-unwind-tables -fPIC
-; sha256 abi.h ca7446598e3ce8b0166402d2b8683aad911b3d9b486026d639f4ca8b2229a683
-; sha256 scheduler.c d5a81472ee4041991dd07f757da3b3e87e4b6def8c548d5a4b8ff0f8519936fd
+; sha256 abi.h 1bf809b2ae45aeff1442d603e5ed2f0859357d8926add5f3961dbe2993351f1b
+; sha256 scheduler.c 2cc9c59737f03bab2f6b1432e7e473781d54b11fdb4ef215670a3a2ce3f11572
 source_filename = "scheduler.c"
 
 %struct.Range = type { i64, i64, i64 }
 %struct.Barrier = type { i32, i32, i32, i32 }
+%struct.Block = type { ptr, [3 x i32], i32, i64, ptr, ptr, [16 x i32] }
 %struct.Thread = type { i32, i32, [3 x i32], i32, i32, i32, i32, i32, i32, i32, i32, i32, i64, i32, i32, ptr }
 %struct.Launch = type { ptr, [3 x i32], [3 x i32], i32, i32, i32, i32, i64, i64, i32, i32, ptr, i64, i64, %struct.Fault }
 %struct.Fault = type { i32, i32, i32, i32, [3 x i32], [3 x i32], i64, i64, [4 x i32] }
-%struct.Block = type { ptr, [3 x i32], i32, i64, ptr, ptr, [16 x i32] }
 
+@KERNEL_BY_BLOCK = extern_weak constant i32, align 4
 @KERNEL_SUSPENDS = external local_unnamed_addr constant i32, align 4
 @KERNEL_PARAM_NBYTES = external local_unnamed_addr constant i32, align 4
 @KERNEL_HAS_PRIVATE_MEMORY = external local_unnamed_addr constant i32, align 4
@@ -133,1153 +134,1260 @@ define void @barrier_arrive(ptr nocapture noundef %0, i32 noundef %1) local_unna
 define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 noundef %2, i64 noundef %3) local_unnamed_addr #4 {
   %5 = alloca [16 x %struct.Barrier], align 16
   %6 = alloca [16 x %struct.Barrier], align 16
-  %7 = load i32, ptr @KERNEL_SUSPENDS, align 4
-  %8 = icmp eq i32 %7, 0
-  br i1 %8, label %812, label %9
+  %7 = alloca %struct.Block, align 8
+  %8 = icmp eq ptr @KERNEL_BY_BLOCK, null
+  br i1 %8, label %76, label %9
 
 9:                                                ; preds = %4
-  %10 = icmp eq i32 %2, 0
-  %11 = getelementptr inbounds i8, ptr %0, i64 64
-  %12 = getelementptr inbounds i8, ptr %0, i64 56
-  %13 = getelementptr inbounds i8, ptr %0, i64 48
-  %14 = getelementptr inbounds i8, ptr %0, i64 32
-  %15 = getelementptr inbounds i8, ptr %0, i64 20
-  %16 = getelementptr i8, ptr %0, i64 28
-  %17 = getelementptr i8, ptr %0, i64 24
-  %18 = getelementptr inbounds i8, ptr %0, i64 44
-  %19 = getelementptr inbounds i8, ptr %0, i64 8
-  %20 = getelementptr i8, ptr %0, i64 12
-  %21 = zext i32 %2 to i64
-  br i1 %10, label %815, label %22
+  %10 = load i32, ptr @KERNEL_BY_BLOCK, align 4
+  %11 = icmp eq i32 %10, 0
+  br i1 %11, label %76, label %12
 
-22:                                               ; preds = %9, %803
-  %23 = phi i64 [ %24, %803 ], [ %3, %9 ]
-  %24 = sub i64 %23, %21
-  br label %25
+12:                                               ; preds = %9
+  %13 = load ptr, ptr %1, align 8
+  call void @llvm.lifetime.start.p0(i64 112, ptr nonnull %7) #12
+  %14 = getelementptr inbounds i8, ptr %7, i64 8
+  call void @llvm.memset.p0.i64(ptr noundef nonnull align 8 dereferenceable(112) %14, i8 0, i64 104, i1 false)
+  store ptr %0, ptr %7, align 8
+  %15 = getelementptr inbounds i8, ptr %7, i64 32
+  %16 = getelementptr inbounds i8, ptr %13, i64 128
+  %17 = load ptr, ptr %16, align 8
+  store ptr %17, ptr %15, align 8
+  %18 = getelementptr inbounds i8, ptr %0, i64 32
+  %19 = load i32, ptr %18, align 8
+  %20 = getelementptr inbounds i8, ptr %7, i64 20
+  store i32 %19, ptr %20, align 4
+  %21 = getelementptr inbounds i8, ptr %0, i64 64
+  %22 = load atomic i32, ptr %21 monotonic, align 8
+  %23 = icmp eq i32 %22, 0
+  br i1 %23, label %24, label %74
 
-25:                                               ; preds = %22, %798
-  %26 = phi i64 [ %801, %798 ], [ 0, %22 ]
-  %27 = phi i64 [ %37, %798 ], [ %23, %22 ]
-  %28 = phi i32 [ %800, %798 ], [ 0, %22 ]
-  %29 = phi i32 [ %799, %798 ], [ 0, %22 ]
-  %30 = getelementptr ptr, ptr %1, i64 %26
-  %31 = load ptr, ptr %30, align 8
-  %32 = getelementptr inbounds i8, ptr %31, i64 136
-  %33 = load i32, ptr %32, align 8
-  %34 = load atomic i32, ptr %11 monotonic, align 8
-  %35 = icmp eq i32 %34, 0
-  br i1 %35, label %36, label %815
+24:                                               ; preds = %12
+  %25 = getelementptr inbounds i8, ptr %0, i64 68
+  %26 = getelementptr inbounds i8, ptr %0, i64 56
+  %27 = getelementptr inbounds i8, ptr %0, i64 48
+  %28 = getelementptr inbounds i8, ptr %0, i64 8
+  %29 = getelementptr inbounds i8, ptr %7, i64 24
+  %30 = getelementptr i8, ptr %0, i64 12
+  %31 = getelementptr inbounds i8, ptr %7, i64 12
+  %32 = getelementptr inbounds i8, ptr %7, i64 16
+  %33 = getelementptr inbounds i8, ptr %13, i64 120
+  br label %34
 
-36:                                               ; preds = %25
-  %37 = add i64 %27, -1
-  %38 = icmp eq i64 %27, 0
-  br i1 %38, label %815, label %39
+34:                                               ; preds = %71, %24
+  %35 = phi i64 [ %3, %24 ], [ %36, %71 ]
+  %36 = add i64 %35, -1
+  %37 = icmp eq i64 %35, 0
+  br i1 %37, label %74, label %38
 
-39:                                               ; preds = %36
-  %40 = icmp eq i32 %33, 0
-  br i1 %40, label %41, label %154
+38:                                               ; preds = %34
+  %39 = load i32, ptr %25, align 4
+  %40 = zext i32 %39 to i64
+  %41 = atomicrmw add ptr %26, i64 %40 monotonic, align 8
+  %42 = load i64, ptr %27, align 8
+  %43 = icmp ult i64 %41, %42
+  br i1 %43, label %44, label %74
 
-41:                                               ; preds = %39
-  %42 = load atomic i64, ptr %12 monotonic, align 8
-  %43 = load i64, ptr %13, align 8
-  %44 = icmp ult i64 %42, %43
-  br i1 %44, label %45, label %798
+44:                                               ; preds = %38
+  %45 = add i64 %41, %40
+  %46 = call i64 @llvm.umin.i64(i64 %45, i64 %42)
+  %47 = icmp ugt i64 %45, %41
+  br i1 %47, label %51, label %71
 
-45:                                               ; preds = %41
-  %46 = atomicrmw add ptr %12, i64 1 monotonic, align 8
-  %47 = icmp ult i64 %46, %43
-  br i1 %47, label %48, label %798
+48:                                               ; preds = %55
+  %49 = add nuw i64 %52, 1
+  %50 = icmp ult i64 %49, %46
+  br i1 %50, label %51, label %71, !llvm.loop !7
 
-48:                                               ; preds = %45
-  %49 = load i32, ptr %14, align 8
-  %50 = getelementptr inbounds i8, ptr %31, i64 140
-  %51 = load i32, ptr %50, align 4
-  %52 = icmp eq i32 %51, 0
-  br i1 %52, label %53, label %119
+51:                                               ; preds = %44, %48
+  %52 = phi i64 [ %49, %48 ], [ %41, %44 ]
+  %53 = load atomic i32, ptr %21 monotonic, align 8
+  %54 = icmp eq i32 %53, 0
+  br i1 %54, label %55, label %71
 
-53:                                               ; preds = %48
-  store ptr %0, ptr %31, align 8
-  %54 = getelementptr inbounds i8, ptr %31, i64 128
-  %55 = load ptr, ptr %54, align 8
-  %56 = getelementptr inbounds i8, ptr %31, i64 32
-  store ptr %55, ptr %56, align 8
-  %57 = getelementptr inbounds i8, ptr %31, i64 112
-  %58 = load ptr, ptr %57, align 8
-  %59 = getelementptr inbounds i8, ptr %31, i64 40
-  store ptr %58, ptr %59, align 8
-  %60 = load i32, ptr %16, align 4
-  %61 = icmp eq i32 %60, 0
-  br i1 %61, label %74, label %62
+55:                                               ; preds = %51
+  %56 = load i32, ptr %28, align 8
+  %57 = zext i32 %56 to i64
+  %58 = udiv i64 %52, %57
+  store i64 %52, ptr %29, align 8
+  %59 = urem i64 %52, %57
+  %60 = trunc nuw i64 %59 to i32
+  store i32 %60, ptr %14, align 8
+  %61 = load i32, ptr %30, align 4
+  %62 = zext i32 %61 to i64
+  %63 = urem i64 %58, %62
+  %64 = trunc nuw i64 %63 to i32
+  store i32 %64, ptr %31, align 4
+  %65 = udiv i64 %58, %62
+  %66 = trunc i64 %65 to i32
+  store i32 %66, ptr %32, align 8
+  %67 = load ptr, ptr %33, align 8
+  %68 = call i32 @kernel_block(ptr noundef nonnull %0, ptr noundef nonnull %7, ptr noundef %67, i32 noundef %60, i32 noundef %64, i32 noundef %66) #12
+  %69 = icmp eq i32 %68, 4
+  br i1 %69, label %70, label %48
 
-62:                                               ; preds = %53
-  %63 = getelementptr inbounds i8, ptr %31, i64 120
-  %64 = load i32, ptr %17, align 4
-  br label %65
+70:                                               ; preds = %55
+  store atomic i32 1, ptr %21 release, align 8
+  br label %74
 
-65:                                               ; preds = %83, %62
-  %66 = phi i32 [ %60, %62 ], [ %84, %83 ]
-  %67 = phi i32 [ %64, %62 ], [ %85, %83 ]
-  %68 = phi i32 [ %64, %62 ], [ %86, %83 ]
-  %69 = phi i32 [ 0, %62 ], [ %87, %83 ]
-  %70 = phi i32 [ 0, %62 ], [ %88, %83 ]
-  %71 = icmp eq i32 %68, 0
-  br i1 %71, label %83, label %72
+71:                                               ; preds = %51, %48, %44
+  %72 = load atomic i32, ptr %21 monotonic, align 8
+  %73 = icmp eq i32 %72, 0
+  br i1 %73, label %34, label %74, !llvm.loop !8
 
-72:                                               ; preds = %65
-  %73 = load i32, ptr %15, align 4
-  br label %75
+74:                                               ; preds = %34, %38, %71, %12, %70
+  %75 = phi i32 [ 0, %70 ], [ 0, %12 ], [ 0, %38 ], [ 0, %71 ], [ 1, %34 ]
+  call void @llvm.lifetime.end.p0(i64 112, ptr nonnull %7) #12
+  br label %885
 
-74:                                               ; preds = %83, %53
-  store i32 1, ptr %50, align 4
-  br label %119
+76:                                               ; preds = %9, %4
+  %77 = load i32, ptr @KERNEL_SUSPENDS, align 4
+  %78 = icmp eq i32 %77, 0
+  br i1 %78, label %882, label %79
 
-75:                                               ; preds = %92, %72
-  %76 = phi i32 [ %93, %92 ], [ %67, %72 ]
-  %77 = phi i32 [ %94, %92 ], [ %73, %72 ]
-  %78 = phi i32 [ %95, %92 ], [ %69, %72 ]
-  %79 = phi i32 [ %96, %92 ], [ 0, %72 ]
-  %80 = icmp eq i32 %77, 0
-  br i1 %80, label %92, label %98
+79:                                               ; preds = %76
+  %80 = icmp eq i32 %2, 0
+  %81 = getelementptr inbounds i8, ptr %0, i64 64
+  %82 = getelementptr inbounds i8, ptr %0, i64 56
+  %83 = getelementptr inbounds i8, ptr %0, i64 48
+  %84 = getelementptr inbounds i8, ptr %0, i64 32
+  %85 = getelementptr inbounds i8, ptr %0, i64 20
+  %86 = getelementptr i8, ptr %0, i64 28
+  %87 = getelementptr i8, ptr %0, i64 24
+  %88 = getelementptr inbounds i8, ptr %0, i64 44
+  %89 = getelementptr inbounds i8, ptr %0, i64 8
+  %90 = getelementptr i8, ptr %0, i64 12
+  %91 = zext i32 %2 to i64
+  br i1 %80, label %885, label %92
 
-81:                                               ; preds = %92
-  %82 = load i32, ptr %16, align 4
-  br label %83
+92:                                               ; preds = %79, %873
+  %93 = phi i64 [ %94, %873 ], [ %3, %79 ]
+  %94 = sub i64 %93, %91
+  br label %95
 
-83:                                               ; preds = %81, %65
-  %84 = phi i32 [ %66, %65 ], [ %82, %81 ]
-  %85 = phi i32 [ %67, %65 ], [ %93, %81 ]
-  %86 = phi i32 [ 0, %65 ], [ %93, %81 ]
-  %87 = phi i32 [ %69, %65 ], [ %95, %81 ]
-  %88 = add nuw i32 %70, 1
-  %89 = icmp ult i32 %88, %84
-  br i1 %89, label %65, label %74, !llvm.loop !7
+95:                                               ; preds = %92, %868
+  %96 = phi i64 [ %871, %868 ], [ 0, %92 ]
+  %97 = phi i64 [ %107, %868 ], [ %93, %92 ]
+  %98 = phi i32 [ %870, %868 ], [ 0, %92 ]
+  %99 = phi i32 [ %869, %868 ], [ 0, %92 ]
+  %100 = getelementptr ptr, ptr %1, i64 %96
+  %101 = load ptr, ptr %100, align 8
+  %102 = getelementptr inbounds i8, ptr %101, i64 136
+  %103 = load i32, ptr %102, align 8
+  %104 = load atomic i32, ptr %81 monotonic, align 8
+  %105 = icmp eq i32 %104, 0
+  br i1 %105, label %106, label %885
 
-90:                                               ; preds = %98
-  %91 = load i32, ptr %17, align 4
-  br label %92
+106:                                              ; preds = %95
+  %107 = add i64 %97, -1
+  %108 = icmp eq i64 %97, 0
+  br i1 %108, label %885, label %109
 
-92:                                               ; preds = %90, %75
-  %93 = phi i32 [ %76, %75 ], [ %91, %90 ]
-  %94 = phi i32 [ 0, %75 ], [ %117, %90 ]
-  %95 = phi i32 [ %78, %75 ], [ %116, %90 ]
-  %96 = add nuw i32 %79, 1
-  %97 = icmp ult i32 %96, %93
-  br i1 %97, label %75, label %81, !llvm.loop !8
+109:                                              ; preds = %106
+  %110 = icmp eq i32 %103, 0
+  br i1 %110, label %111, label %224
 
-98:                                               ; preds = %75, %98
-  %99 = phi i32 [ %116, %98 ], [ %78, %75 ]
-  %100 = phi i32 [ %115, %98 ], [ 0, %75 ]
-  %101 = load ptr, ptr %57, align 8
-  %102 = zext i32 %99 to i64
-  %103 = getelementptr %struct.Thread, ptr %101, i64 %102
-  %104 = getelementptr inbounds i8, ptr %103, i64 8
-  store i32 %100, ptr %104, align 8
-  %105 = getelementptr i8, ptr %103, i64 12
-  store i32 %79, ptr %105, align 4
-  %106 = getelementptr i8, ptr %103, i64 16
-  store i32 %70, ptr %106, align 8
-  %107 = getelementptr inbounds i8, ptr %103, i64 20
-  store i32 %99, ptr %107, align 4
-  %108 = getelementptr inbounds i8, ptr %103, i64 40
-  store i32 0, ptr %108, align 8
-  %109 = load ptr, ptr %63, align 8
-  %110 = load i32, ptr %18, align 4
-  %111 = zext i32 %110 to i64
-  %112 = mul nuw i64 %111, %102
-  %113 = getelementptr i8, ptr %109, i64 %112
-  %114 = getelementptr inbounds i8, ptr %103, i64 72
-  store ptr %113, ptr %114, align 8
-  %115 = add nuw i32 %100, 1
-  %116 = add i32 %99, 1
-  %117 = load i32, ptr %15, align 4
-  %118 = icmp ult i32 %115, %117
-  br i1 %118, label %98, label %90, !llvm.loop !9
+111:                                              ; preds = %109
+  %112 = load atomic i64, ptr %82 monotonic, align 8
+  %113 = load i64, ptr %83, align 8
+  %114 = icmp ult i64 %112, %113
+  br i1 %114, label %115, label %868
 
-119:                                              ; preds = %74, %48
-  %120 = load i32, ptr %19, align 8
-  %121 = zext i32 %120 to i64
-  %122 = udiv i64 %46, %121
-  %123 = getelementptr inbounds i8, ptr %31, i64 24
-  store i64 %46, ptr %123, align 8
-  %124 = load i32, ptr %19, align 8
-  %125 = zext i32 %124 to i64
-  %126 = urem i64 %46, %125
-  %127 = trunc nuw i64 %126 to i32
-  %128 = getelementptr inbounds i8, ptr %31, i64 8
-  store i32 %127, ptr %128, align 8
-  %129 = load i32, ptr %20, align 4
-  %130 = zext i32 %129 to i64
-  %131 = urem i64 %122, %130
-  %132 = trunc nuw i64 %131 to i32
-  %133 = getelementptr i8, ptr %31, i64 12
-  store i32 %132, ptr %133, align 4
-  %134 = load i32, ptr %20, align 4
-  %135 = zext i32 %134 to i64
-  %136 = udiv i64 %122, %135
-  %137 = trunc i64 %136 to i32
-  %138 = getelementptr i8, ptr %31, i64 16
-  store i32 %137, ptr %138, align 8
-  %139 = getelementptr inbounds i8, ptr %31, i64 20
-  store i32 %49, ptr %139, align 4
-  %140 = getelementptr inbounds i8, ptr %31, i64 48
-  tail call void @llvm.memset.p0.i64(ptr noundef nonnull align 4 dereferenceable(64) %140, i8 0, i64 64, i1 false)
-  %141 = icmp eq i32 %49, 0
+115:                                              ; preds = %111
+  %116 = atomicrmw add ptr %82, i64 1 monotonic, align 8
+  %117 = icmp ult i64 %116, %113
+  br i1 %117, label %118, label %868
+
+118:                                              ; preds = %115
+  %119 = load i32, ptr %84, align 8
+  %120 = getelementptr inbounds i8, ptr %101, i64 140
+  %121 = load i32, ptr %120, align 4
+  %122 = icmp eq i32 %121, 0
+  br i1 %122, label %123, label %189
+
+123:                                              ; preds = %118
+  store ptr %0, ptr %101, align 8
+  %124 = getelementptr inbounds i8, ptr %101, i64 128
+  %125 = load ptr, ptr %124, align 8
+  %126 = getelementptr inbounds i8, ptr %101, i64 32
+  store ptr %125, ptr %126, align 8
+  %127 = getelementptr inbounds i8, ptr %101, i64 112
+  %128 = load ptr, ptr %127, align 8
+  %129 = getelementptr inbounds i8, ptr %101, i64 40
+  store ptr %128, ptr %129, align 8
+  %130 = load i32, ptr %86, align 4
+  %131 = icmp eq i32 %130, 0
+  br i1 %131, label %144, label %132
+
+132:                                              ; preds = %123
+  %133 = getelementptr inbounds i8, ptr %101, i64 120
+  %134 = load i32, ptr %87, align 4
+  br label %135
+
+135:                                              ; preds = %153, %132
+  %136 = phi i32 [ %130, %132 ], [ %154, %153 ]
+  %137 = phi i32 [ %134, %132 ], [ %155, %153 ]
+  %138 = phi i32 [ %134, %132 ], [ %156, %153 ]
+  %139 = phi i32 [ 0, %132 ], [ %157, %153 ]
+  %140 = phi i32 [ 0, %132 ], [ %158, %153 ]
+  %141 = icmp eq i32 %138, 0
   br i1 %141, label %153, label %142
 
-142:                                              ; preds = %119
-  %143 = getelementptr inbounds i8, ptr %31, i64 112
-  %144 = zext i32 %49 to i64
+142:                                              ; preds = %135
+  %143 = load i32, ptr %85, align 4
   br label %145
 
-145:                                              ; preds = %145, %142
-  %146 = phi i64 [ 0, %142 ], [ %151, %145 ]
-  %147 = load ptr, ptr %143, align 8
-  %148 = getelementptr %struct.Thread, ptr %147, i64 %146
-  store i32 0, ptr %148, align 8
-  %149 = load ptr, ptr %143, align 8
-  %150 = getelementptr %struct.Thread, ptr %149, i64 %146, i32 1
-  store i32 5, ptr %150, align 4
-  %151 = add nuw nsw i64 %146, 1
-  %152 = icmp eq i64 %151, %144
-  br i1 %152, label %153, label %145, !llvm.loop !10
+144:                                              ; preds = %153, %123
+  store i32 1, ptr %120, align 4
+  br label %189
 
-153:                                              ; preds = %145, %119
-  store i32 1, ptr %32, align 8
-  br label %154
+145:                                              ; preds = %162, %142
+  %146 = phi i32 [ %163, %162 ], [ %137, %142 ]
+  %147 = phi i32 [ %164, %162 ], [ %143, %142 ]
+  %148 = phi i32 [ %165, %162 ], [ %139, %142 ]
+  %149 = phi i32 [ %166, %162 ], [ 0, %142 ]
+  %150 = icmp eq i32 %147, 0
+  br i1 %150, label %162, label %168
 
-154:                                              ; preds = %153, %39
-  %155 = phi i32 [ %29, %39 ], [ 1, %153 ]
-  %156 = getelementptr inbounds i8, ptr %31, i64 112
-  %157 = load ptr, ptr %156, align 8
-  %158 = load i32, ptr %14, align 8
-  %159 = icmp ne i32 %33, 0
-  %160 = icmp ne i32 %158, 0
-  %161 = select i1 %159, i1 %160, i1 false
-  br i1 %161, label %162, label %205
+151:                                              ; preds = %162
+  %152 = load i32, ptr %86, align 4
+  br label %153
 
-162:                                              ; preds = %154
-  %163 = zext i32 %158 to i64
-  br label %164
+153:                                              ; preds = %151, %135
+  %154 = phi i32 [ %136, %135 ], [ %152, %151 ]
+  %155 = phi i32 [ %137, %135 ], [ %163, %151 ]
+  %156 = phi i32 [ 0, %135 ], [ %163, %151 ]
+  %157 = phi i32 [ %139, %135 ], [ %165, %151 ]
+  %158 = add nuw i32 %140, 1
+  %159 = icmp ult i32 %158, %154
+  br i1 %159, label %135, label %144, !llvm.loop !9
 
-164:                                              ; preds = %199, %162
-  %165 = phi i64 [ 0, %162 ], [ %203, %199 ]
-  %166 = phi i32 [ 0, %162 ], [ %202, %199 ]
-  %167 = phi i32 [ 0, %162 ], [ %201, %199 ]
-  %168 = phi i32 [ 0, %162 ], [ %200, %199 ]
-  %169 = getelementptr %struct.Thread, ptr %157, i64 %165
-  %170 = getelementptr inbounds i8, ptr %169, i64 4
-  %171 = load i32, ptr %170, align 4
-  %172 = icmp eq i32 %171, 1
-  br i1 %172, label %173, label %199
+160:                                              ; preds = %168
+  %161 = load i32, ptr %87, align 4
+  br label %162
 
-173:                                              ; preds = %164
-  %174 = getelementptr inbounds i8, ptr %169, i64 24
-  %175 = load i32, ptr %174, align 8
-  %176 = icmp eq i32 %175, 0
-  br i1 %176, label %177, label %182
+162:                                              ; preds = %160, %145
+  %163 = phi i32 [ %146, %145 ], [ %161, %160 ]
+  %164 = phi i32 [ 0, %145 ], [ %187, %160 ]
+  %165 = phi i32 [ %148, %145 ], [ %186, %160 ]
+  %166 = add nuw i32 %149, 1
+  %167 = icmp ult i32 %166, %163
+  br i1 %167, label %145, label %151, !llvm.loop !10
 
-177:                                              ; preds = %173
-  %178 = getelementptr inbounds i8, ptr %169, i64 32
-  %179 = load i32, ptr %178, align 8
-  %180 = icmp eq i32 %179, 0
-  %181 = icmp eq i32 %168, 0
-  br i1 %181, label %184, label %189
+168:                                              ; preds = %145, %168
+  %169 = phi i32 [ %186, %168 ], [ %148, %145 ]
+  %170 = phi i32 [ %185, %168 ], [ 0, %145 ]
+  %171 = load ptr, ptr %127, align 8
+  %172 = zext i32 %169 to i64
+  %173 = getelementptr %struct.Thread, ptr %171, i64 %172
+  %174 = getelementptr inbounds i8, ptr %173, i64 8
+  store i32 %170, ptr %174, align 8
+  %175 = getelementptr i8, ptr %173, i64 12
+  store i32 %149, ptr %175, align 4
+  %176 = getelementptr i8, ptr %173, i64 16
+  store i32 %140, ptr %176, align 8
+  %177 = getelementptr inbounds i8, ptr %173, i64 20
+  store i32 %169, ptr %177, align 4
+  %178 = getelementptr inbounds i8, ptr %173, i64 40
+  store i32 0, ptr %178, align 8
+  %179 = load ptr, ptr %133, align 8
+  %180 = load i32, ptr %88, align 4
+  %181 = zext i32 %180 to i64
+  %182 = mul nuw i64 %181, %172
+  %183 = getelementptr i8, ptr %179, i64 %182
+  %184 = getelementptr inbounds i8, ptr %173, i64 72
+  store ptr %183, ptr %184, align 8
+  %185 = add nuw i32 %170, 1
+  %186 = add i32 %169, 1
+  %187 = load i32, ptr %85, align 4
+  %188 = icmp ult i32 %185, %187
+  br i1 %188, label %168, label %160, !llvm.loop !11
 
-182:                                              ; preds = %173
-  %183 = icmp eq i32 %168, 0
-  br i1 %183, label %184, label %195
+189:                                              ; preds = %144, %118
+  %190 = load i32, ptr %89, align 8
+  %191 = zext i32 %190 to i64
+  %192 = udiv i64 %116, %191
+  %193 = getelementptr inbounds i8, ptr %101, i64 24
+  store i64 %116, ptr %193, align 8
+  %194 = load i32, ptr %89, align 8
+  %195 = zext i32 %194 to i64
+  %196 = urem i64 %116, %195
+  %197 = trunc nuw i64 %196 to i32
+  %198 = getelementptr inbounds i8, ptr %101, i64 8
+  store i32 %197, ptr %198, align 8
+  %199 = load i32, ptr %90, align 4
+  %200 = zext i32 %199 to i64
+  %201 = urem i64 %192, %200
+  %202 = trunc nuw i64 %201 to i32
+  %203 = getelementptr i8, ptr %101, i64 12
+  store i32 %202, ptr %203, align 4
+  %204 = load i32, ptr %90, align 4
+  %205 = zext i32 %204 to i64
+  %206 = udiv i64 %192, %205
+  %207 = trunc i64 %206 to i32
+  %208 = getelementptr i8, ptr %101, i64 16
+  store i32 %207, ptr %208, align 8
+  %209 = getelementptr inbounds i8, ptr %101, i64 20
+  store i32 %119, ptr %209, align 4
+  %210 = getelementptr inbounds i8, ptr %101, i64 48
+  tail call void @llvm.memset.p0.i64(ptr noundef nonnull align 4 dereferenceable(64) %210, i8 0, i64 64, i1 false)
+  %211 = icmp eq i32 %119, 0
+  br i1 %211, label %223, label %212
 
-184:                                              ; preds = %182, %177
-  %185 = phi i1 [ false, %182 ], [ %180, %177 ]
-  %186 = zext i1 %185 to i32
-  %187 = getelementptr inbounds i8, ptr %169, i64 28
-  %188 = load i32, ptr %187, align 4
-  br label %199
+212:                                              ; preds = %189
+  %213 = getelementptr inbounds i8, ptr %101, i64 112
+  %214 = zext i32 %119 to i64
+  br label %215
 
-189:                                              ; preds = %177
-  br i1 %180, label %190, label %195
+215:                                              ; preds = %215, %212
+  %216 = phi i64 [ 0, %212 ], [ %221, %215 ]
+  %217 = load ptr, ptr %213, align 8
+  %218 = getelementptr %struct.Thread, ptr %217, i64 %216
+  store i32 0, ptr %218, align 8
+  %219 = load ptr, ptr %213, align 8
+  %220 = getelementptr %struct.Thread, ptr %219, i64 %216, i32 1
+  store i32 5, ptr %220, align 4
+  %221 = add nuw nsw i64 %216, 1
+  %222 = icmp eq i64 %221, %214
+  br i1 %222, label %223, label %215, !llvm.loop !12
 
-190:                                              ; preds = %189
-  %191 = getelementptr inbounds i8, ptr %169, i64 28
-  %192 = load i32, ptr %191, align 4
-  %193 = icmp eq i32 %192, %167
-  %194 = zext i1 %193 to i32
-  br label %195
+223:                                              ; preds = %215, %189
+  store i32 1, ptr %102, align 8
+  br label %224
 
-195:                                              ; preds = %190, %189, %182
-  %196 = phi i32 [ 0, %189 ], [ %194, %190 ], [ 0, %182 ]
-  %197 = and i32 %196, %166
-  %198 = add i32 %168, 1
-  br label %199
+224:                                              ; preds = %223, %109
+  %225 = phi i32 [ %99, %109 ], [ 1, %223 ]
+  %226 = getelementptr inbounds i8, ptr %101, i64 112
+  %227 = load ptr, ptr %226, align 8
+  %228 = load i32, ptr %84, align 8
+  %229 = icmp ne i32 %103, 0
+  %230 = icmp ne i32 %228, 0
+  %231 = select i1 %229, i1 %230, i1 false
+  br i1 %231, label %232, label %275
 
-199:                                              ; preds = %195, %184, %164
-  %200 = phi i32 [ %168, %164 ], [ %198, %195 ], [ 1, %184 ]
-  %201 = phi i32 [ %167, %164 ], [ %167, %195 ], [ %188, %184 ]
-  %202 = phi i32 [ %166, %164 ], [ %197, %195 ], [ %186, %184 ]
-  %203 = add nuw nsw i64 %165, 1
-  %204 = icmp eq i64 %203, %163
-  br i1 %204, label %205, label %164, !llvm.loop !11
+232:                                              ; preds = %224
+  %233 = zext i32 %228 to i64
+  br label %234
 
-205:                                              ; preds = %199, %154
-  %206 = phi i32 [ 0, %154 ], [ %200, %199 ]
-  %207 = phi i32 [ 0, %154 ], [ %201, %199 ]
-  %208 = phi i32 [ 0, %154 ], [ %202, %199 ]
-  %209 = icmp eq i32 %158, 0
-  %210 = getelementptr inbounds i8, ptr %31, i64 8
-  %211 = getelementptr i8, ptr %31, i64 12
-  %212 = getelementptr i8, ptr %31, i64 16
-  %213 = getelementptr inbounds i8, ptr %31, i64 20
-  %214 = getelementptr inbounds i8, ptr %31, i64 48
-  %215 = getelementptr inbounds i8, ptr %31, i64 40
-  br label %216
+234:                                              ; preds = %269, %232
+  %235 = phi i64 [ 0, %232 ], [ %273, %269 ]
+  %236 = phi i32 [ 0, %232 ], [ %272, %269 ]
+  %237 = phi i32 [ 0, %232 ], [ %271, %269 ]
+  %238 = phi i32 [ 0, %232 ], [ %270, %269 ]
+  %239 = getelementptr %struct.Thread, ptr %227, i64 %235
+  %240 = getelementptr inbounds i8, ptr %239, i64 4
+  %241 = load i32, ptr %240, align 4
+  %242 = icmp eq i32 %241, 1
+  br i1 %242, label %243, label %269
 
-216:                                              ; preds = %772, %205
-  %217 = phi i32 [ %206, %205 ], [ %601, %772 ]
-  %218 = phi i32 [ %207, %205 ], [ %466, %772 ]
-  %219 = phi i32 [ %208, %205 ], [ %602, %772 ]
-  %220 = phi i32 [ 0, %205 ], [ %599, %772 ]
-  %221 = phi i32 [ 0, %205 ], [ %777, %772 ]
-  %222 = load atomic i32, ptr %11 monotonic, align 8
-  %223 = icmp eq i32 %222, 0
-  br i1 %223, label %224, label %815
+243:                                              ; preds = %234
+  %244 = getelementptr inbounds i8, ptr %239, i64 24
+  %245 = load i32, ptr %244, align 8
+  %246 = icmp eq i32 %245, 0
+  br i1 %246, label %247, label %252
 
-224:                                              ; preds = %216
-  br i1 %209, label %464, label %225
+247:                                              ; preds = %243
+  %248 = getelementptr inbounds i8, ptr %239, i64 32
+  %249 = load i32, ptr %248, align 8
+  %250 = icmp eq i32 %249, 0
+  %251 = icmp eq i32 %238, 0
+  br i1 %251, label %254, label %259
 
-225:                                              ; preds = %224, %456
-  %226 = phi i32 [ %463, %456 ], [ %158, %224 ]
-  %227 = phi i32 [ %330, %456 ], [ 0, %224 ]
-  %228 = phi i32 [ %328, %456 ], [ 0, %224 ]
-  %229 = phi i32 [ %460, %456 ], [ 0, %224 ]
-  %230 = phi i32 [ %461, %456 ], [ 0, %224 ]
-  %231 = phi i32 [ %326, %456 ], [ %219, %224 ]
-  %232 = phi i32 [ %325, %456 ], [ %218, %224 ]
-  %233 = phi i32 [ %324, %456 ], [ %217, %224 ]
-  %234 = tail call i32 @llvm.umin.i32(i32 %226, i32 32)
-  %235 = tail call i32 @llvm.umax.i32(i32 %234, i32 1)
-  %236 = zext nneg i32 %235 to i64
-  %237 = zext i32 %230 to i64
-  %238 = getelementptr %struct.Thread, ptr %157, i64 %237
-  %239 = sub i32 %158, %230
-  %240 = tail call i32 @llvm.umin.i32(i32 %239, i32 32)
-  %241 = zext nneg i32 %240 to i64
-  br label %242
+252:                                              ; preds = %243
+  %253 = icmp eq i32 %238, 0
+  br i1 %253, label %254, label %265
 
-242:                                              ; preds = %454, %225
-  %243 = phi i32 [ %233, %225 ], [ %324, %454 ]
-  %244 = phi i32 [ %232, %225 ], [ %325, %454 ]
-  %245 = phi i32 [ %231, %225 ], [ %326, %454 ]
-  %246 = phi i32 [ %229, %225 ], [ %327, %454 ]
-  %247 = phi i32 [ %228, %225 ], [ %328, %454 ]
-  %248 = phi i1 [ true, %225 ], [ false, %454 ]
-  %249 = phi i32 [ 1, %225 ], [ 0, %454 ]
-  %250 = phi i32 [ 0, %225 ], [ %334, %454 ]
-  %251 = phi i32 [ %227, %225 ], [ %330, %454 ]
-  %252 = and i32 %249, %220
-  %253 = icmp ne i32 %252, 0
-  br label %254
+254:                                              ; preds = %252, %247
+  %255 = phi i1 [ false, %252 ], [ %250, %247 ]
+  %256 = zext i1 %255 to i32
+  %257 = getelementptr inbounds i8, ptr %239, i64 28
+  %258 = load i32, ptr %257, align 4
+  br label %269
 
-254:                                              ; preds = %323, %242
-  %255 = phi i64 [ 0, %242 ], [ %331, %323 ]
-  %256 = phi i32 [ %251, %242 ], [ %330, %323 ]
-  %257 = phi i32 [ 0, %242 ], [ %329, %323 ]
-  %258 = phi i32 [ %247, %242 ], [ %328, %323 ]
-  %259 = phi i32 [ %246, %242 ], [ %327, %323 ]
-  %260 = phi i32 [ %245, %242 ], [ %326, %323 ]
-  %261 = phi i32 [ %244, %242 ], [ %325, %323 ]
-  %262 = phi i32 [ %243, %242 ], [ %324, %323 ]
-  %263 = getelementptr %struct.Thread, ptr %238, i64 %255
-  %264 = getelementptr inbounds i8, ptr %263, i64 4
-  %265 = load i32, ptr %264, align 4
-  %266 = icmp eq i32 %265, 5
-  %267 = icmp eq i32 %265, 3
-  %268 = and i1 %248, %267
-  %269 = or i1 %266, %268
-  %270 = icmp eq i32 %265, 1
-  %271 = and i1 %253, %270
-  %272 = or i1 %271, %269
-  br i1 %272, label %279, label %273
+259:                                              ; preds = %247
+  br i1 %250, label %260, label %265
 
-273:                                              ; preds = %254
-  %274 = icmp eq i32 %265, 2
-  %275 = zext i1 %274 to i32
-  %276 = trunc nuw nsw i64 %255 to i32
-  %277 = shl nuw i32 %275, %276
-  %278 = or i32 %277, %257
-  br label %323
+260:                                              ; preds = %259
+  %261 = getelementptr inbounds i8, ptr %239, i64 28
+  %262 = load i32, ptr %261, align 4
+  %263 = icmp eq i32 %262, %237
+  %264 = zext i1 %263 to i32
+  br label %265
 
-279:                                              ; preds = %254
-  %280 = getelementptr inbounds i8, ptr %263, i64 8
-  %281 = load i32, ptr %280, align 8
-  %282 = getelementptr i8, ptr %263, i64 12
-  %283 = load i32, ptr %282, align 4
-  %284 = getelementptr i8, ptr %263, i64 16
-  %285 = load i32, ptr %284, align 8
-  %286 = load i32, ptr %210, align 8
-  %287 = load i32, ptr %211, align 4
-  %288 = load i32, ptr %212, align 8
-  %289 = tail call i32 @kernel_thread(ptr noundef %0, ptr noundef %31, ptr noundef %263, i32 noundef %281, i32 noundef %283, i32 noundef %285, i32 noundef %286, i32 noundef %287, i32 noundef %288) #12
-  store i32 %289, ptr %264, align 4
-  switch i32 %289, label %792 [
-    i32 1, label %290
-    i32 2, label %316
-    i32 3, label %323
-    i32 0, label %320
-  ]
+265:                                              ; preds = %260, %259, %252
+  %266 = phi i32 [ 0, %259 ], [ %264, %260 ], [ 0, %252 ]
+  %267 = and i32 %266, %236
+  %268 = add i32 %238, 1
+  br label %269
 
-290:                                              ; preds = %279
-  %291 = getelementptr inbounds i8, ptr %263, i64 24
-  %292 = load i32, ptr %291, align 8
+269:                                              ; preds = %265, %254, %234
+  %270 = phi i32 [ %238, %234 ], [ %268, %265 ], [ 1, %254 ]
+  %271 = phi i32 [ %237, %234 ], [ %237, %265 ], [ %258, %254 ]
+  %272 = phi i32 [ %236, %234 ], [ %267, %265 ], [ %256, %254 ]
+  %273 = add nuw nsw i64 %235, 1
+  %274 = icmp eq i64 %273, %233
+  br i1 %274, label %275, label %234, !llvm.loop !13
+
+275:                                              ; preds = %269, %224
+  %276 = phi i32 [ 0, %224 ], [ %270, %269 ]
+  %277 = phi i32 [ 0, %224 ], [ %271, %269 ]
+  %278 = phi i32 [ 0, %224 ], [ %272, %269 ]
+  %279 = icmp eq i32 %228, 0
+  %280 = getelementptr inbounds i8, ptr %101, i64 8
+  %281 = getelementptr i8, ptr %101, i64 12
+  %282 = getelementptr i8, ptr %101, i64 16
+  %283 = getelementptr inbounds i8, ptr %101, i64 20
+  %284 = getelementptr inbounds i8, ptr %101, i64 48
+  %285 = getelementptr inbounds i8, ptr %101, i64 40
+  br label %286
+
+286:                                              ; preds = %842, %275
+  %287 = phi i32 [ %276, %275 ], [ %671, %842 ]
+  %288 = phi i32 [ %277, %275 ], [ %536, %842 ]
+  %289 = phi i32 [ %278, %275 ], [ %672, %842 ]
+  %290 = phi i32 [ 0, %275 ], [ %669, %842 ]
+  %291 = phi i32 [ 0, %275 ], [ %847, %842 ]
+  %292 = load atomic i32, ptr %81 monotonic, align 8
   %293 = icmp eq i32 %292, 0
-  br i1 %293, label %294, label %299
+  br i1 %293, label %294, label %885
 
-294:                                              ; preds = %290
-  %295 = getelementptr inbounds i8, ptr %263, i64 32
-  %296 = load i32, ptr %295, align 8
-  %297 = icmp eq i32 %296, 0
-  %298 = icmp eq i32 %262, 0
-  br i1 %298, label %301, label %306
+294:                                              ; preds = %286
+  br i1 %279, label %534, label %295
 
-299:                                              ; preds = %290
-  %300 = icmp eq i32 %262, 0
-  br i1 %300, label %301, label %312
-
-301:                                              ; preds = %299, %294
-  %302 = phi i1 [ false, %299 ], [ %297, %294 ]
-  %303 = zext i1 %302 to i32
-  %304 = getelementptr inbounds i8, ptr %263, i64 28
-  %305 = load i32, ptr %304, align 4
-  br label %323
-
-306:                                              ; preds = %294
-  br i1 %297, label %307, label %312
-
-307:                                              ; preds = %306
-  %308 = getelementptr inbounds i8, ptr %263, i64 28
-  %309 = load i32, ptr %308, align 4
-  %310 = icmp eq i32 %309, %261
-  %311 = zext i1 %310 to i32
+295:                                              ; preds = %294, %526
+  %296 = phi i32 [ %533, %526 ], [ %228, %294 ]
+  %297 = phi i32 [ %400, %526 ], [ 0, %294 ]
+  %298 = phi i32 [ %398, %526 ], [ 0, %294 ]
+  %299 = phi i32 [ %530, %526 ], [ 0, %294 ]
+  %300 = phi i32 [ %531, %526 ], [ 0, %294 ]
+  %301 = phi i32 [ %396, %526 ], [ %289, %294 ]
+  %302 = phi i32 [ %395, %526 ], [ %288, %294 ]
+  %303 = phi i32 [ %394, %526 ], [ %287, %294 ]
+  %304 = tail call i32 @llvm.umin.i32(i32 %296, i32 32)
+  %305 = tail call i32 @llvm.umax.i32(i32 %304, i32 1)
+  %306 = zext nneg i32 %305 to i64
+  %307 = zext i32 %300 to i64
+  %308 = getelementptr %struct.Thread, ptr %227, i64 %307
+  %309 = sub i32 %228, %300
+  %310 = tail call i32 @llvm.umin.i32(i32 %309, i32 32)
+  %311 = zext nneg i32 %310 to i64
   br label %312
 
-312:                                              ; preds = %307, %306, %299
-  %313 = phi i32 [ 0, %306 ], [ %311, %307 ], [ 0, %299 ]
-  %314 = and i32 %313, %260
-  %315 = add i32 %262, 1
-  br label %323
+312:                                              ; preds = %524, %295
+  %313 = phi i32 [ %303, %295 ], [ %394, %524 ]
+  %314 = phi i32 [ %302, %295 ], [ %395, %524 ]
+  %315 = phi i32 [ %301, %295 ], [ %396, %524 ]
+  %316 = phi i32 [ %299, %295 ], [ %397, %524 ]
+  %317 = phi i32 [ %298, %295 ], [ %398, %524 ]
+  %318 = phi i1 [ true, %295 ], [ false, %524 ]
+  %319 = phi i32 [ 1, %295 ], [ 0, %524 ]
+  %320 = phi i32 [ 0, %295 ], [ %404, %524 ]
+  %321 = phi i32 [ %297, %295 ], [ %400, %524 ]
+  %322 = and i32 %319, %290
+  %323 = icmp ne i32 %322, 0
+  br label %324
 
-316:                                              ; preds = %279
-  %317 = trunc nuw nsw i64 %255 to i32
-  %318 = shl nuw i32 1, %317
-  %319 = or i32 %318, %257
-  br label %323
+324:                                              ; preds = %393, %312
+  %325 = phi i64 [ 0, %312 ], [ %401, %393 ]
+  %326 = phi i32 [ %321, %312 ], [ %400, %393 ]
+  %327 = phi i32 [ 0, %312 ], [ %399, %393 ]
+  %328 = phi i32 [ %317, %312 ], [ %398, %393 ]
+  %329 = phi i32 [ %316, %312 ], [ %397, %393 ]
+  %330 = phi i32 [ %315, %312 ], [ %396, %393 ]
+  %331 = phi i32 [ %314, %312 ], [ %395, %393 ]
+  %332 = phi i32 [ %313, %312 ], [ %394, %393 ]
+  %333 = getelementptr %struct.Thread, ptr %308, i64 %325
+  %334 = getelementptr inbounds i8, ptr %333, i64 4
+  %335 = load i32, ptr %334, align 4
+  %336 = icmp eq i32 %335, 5
+  %337 = icmp eq i32 %335, 3
+  %338 = and i1 %318, %337
+  %339 = or i1 %336, %338
+  %340 = icmp eq i32 %335, 1
+  %341 = and i1 %323, %340
+  %342 = or i1 %341, %339
+  br i1 %342, label %349, label %343
 
-320:                                              ; preds = %279
-  %321 = load i32, ptr %213, align 4
-  %322 = add i32 %321, -1
-  store i32 %322, ptr %213, align 4
-  br label %323
+343:                                              ; preds = %324
+  %344 = icmp eq i32 %335, 2
+  %345 = zext i1 %344 to i32
+  %346 = trunc nuw nsw i64 %325 to i32
+  %347 = shl nuw i32 %345, %346
+  %348 = or i32 %347, %327
+  br label %393
 
-323:                                              ; preds = %320, %316, %312, %301, %279, %273
-  %324 = phi i32 [ 1, %301 ], [ %315, %312 ], [ %262, %273 ], [ %262, %316 ], [ %262, %279 ], [ %262, %320 ]
-  %325 = phi i32 [ %305, %301 ], [ %261, %312 ], [ %261, %273 ], [ %261, %316 ], [ %261, %279 ], [ %261, %320 ]
-  %326 = phi i32 [ %303, %301 ], [ %314, %312 ], [ %260, %273 ], [ %260, %316 ], [ %260, %279 ], [ %260, %320 ]
-  %327 = phi i32 [ %259, %301 ], [ %259, %312 ], [ %259, %273 ], [ %259, %316 ], [ 1, %279 ], [ %259, %320 ]
-  %328 = phi i32 [ %258, %301 ], [ %258, %312 ], [ %258, %273 ], [ 1, %316 ], [ %258, %279 ], [ %258, %320 ]
-  %329 = phi i32 [ %257, %301 ], [ %257, %312 ], [ %278, %273 ], [ %319, %316 ], [ %257, %279 ], [ %257, %320 ]
-  %330 = phi i32 [ 1, %301 ], [ 1, %312 ], [ %256, %273 ], [ %256, %316 ], [ %256, %279 ], [ 1, %320 ]
-  %331 = add nuw nsw i64 %255, 1
-  %332 = icmp eq i64 %331, %236
-  br i1 %332, label %333, label %254, !llvm.loop !12
+349:                                              ; preds = %324
+  %350 = getelementptr inbounds i8, ptr %333, i64 8
+  %351 = load i32, ptr %350, align 8
+  %352 = getelementptr i8, ptr %333, i64 12
+  %353 = load i32, ptr %352, align 4
+  %354 = getelementptr i8, ptr %333, i64 16
+  %355 = load i32, ptr %354, align 8
+  %356 = load i32, ptr %280, align 8
+  %357 = load i32, ptr %281, align 4
+  %358 = load i32, ptr %282, align 8
+  %359 = tail call i32 @kernel_thread(ptr noundef %0, ptr noundef %101, ptr noundef %333, i32 noundef %351, i32 noundef %353, i32 noundef %355, i32 noundef %356, i32 noundef %357, i32 noundef %358) #12
+  store i32 %359, ptr %334, align 4
+  switch i32 %359, label %862 [
+    i32 1, label %360
+    i32 2, label %386
+    i32 3, label %393
+    i32 0, label %390
+  ]
 
-333:                                              ; preds = %323
-  %334 = add nuw nsw i32 %250, 1
-  %335 = icmp eq i32 %329, 0
-  br i1 %335, label %456, label %336
+360:                                              ; preds = %349
+  %361 = getelementptr inbounds i8, ptr %333, i64 24
+  %362 = load i32, ptr %361, align 8
+  %363 = icmp eq i32 %362, 0
+  br i1 %363, label %364, label %369
 
-336:                                              ; preds = %333, %336
-  %337 = phi i64 [ %346, %336 ], [ 0, %333 ]
-  %338 = phi i32 [ %345, %336 ], [ 0, %333 ]
-  %339 = getelementptr %struct.Thread, ptr %238, i64 %337, i32 1
-  %340 = load i32, ptr %339, align 4
-  %341 = icmp ne i32 %340, 0
-  %342 = zext i1 %341 to i32
-  %343 = trunc nuw i64 %337 to i32
-  %344 = shl nuw i32 %342, %343
-  %345 = or i32 %344, %338
-  %346 = add nuw nsw i64 %337, 1
-  %347 = icmp eq i64 %346, %241
-  br i1 %347, label %348, label %336, !llvm.loop !13
+364:                                              ; preds = %360
+  %365 = getelementptr inbounds i8, ptr %333, i64 32
+  %366 = load i32, ptr %365, align 8
+  %367 = icmp eq i32 %366, 0
+  %368 = icmp eq i32 %332, 0
+  br i1 %368, label %371, label %376
 
-348:                                              ; preds = %336, %404
-  %349 = phi i32 [ %390, %404 ], [ %329, %336 ]
-  %350 = phi i32 [ %406, %404 ], [ 0, %336 ]
-  %351 = phi i32 [ %405, %404 ], [ 0, %336 ]
-  %352 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %349, i1 true)
-  %353 = zext nneg i32 %352 to i64
-  %354 = getelementptr %struct.Thread, ptr %238, i64 %353
-  %355 = getelementptr inbounds i8, ptr %354, i64 24
-  %356 = load i32, ptr %355, align 8
-  %357 = getelementptr inbounds i8, ptr %354, i64 36
-  %358 = getelementptr inbounds i8, ptr %354, i64 40
-  %359 = load i32, ptr %358, align 8
-  %360 = icmp eq i32 %356, 0
-  br label %361
+369:                                              ; preds = %360
+  %370 = icmp eq i32 %332, 0
+  br i1 %370, label %371, label %382
 
-361:                                              ; preds = %375, %348
-  %362 = phi i32 [ 0, %348 ], [ %384, %375 ]
-  %363 = phi i32 [ %349, %348 ], [ %386, %375 ]
-  %364 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %363, i1 true)
-  %365 = zext nneg i32 %364 to i64
-  %366 = getelementptr %struct.Thread, ptr %238, i64 %365
-  %367 = getelementptr inbounds i8, ptr %366, i64 24
-  %368 = load i32, ptr %367, align 8
-  %369 = icmp eq i32 %368, %356
-  br i1 %369, label %370, label %375
+371:                                              ; preds = %369, %364
+  %372 = phi i1 [ false, %369 ], [ %367, %364 ]
+  %373 = zext i1 %372 to i32
+  %374 = getelementptr inbounds i8, ptr %333, i64 28
+  %375 = load i32, ptr %374, align 4
+  br label %393
 
-370:                                              ; preds = %361
-  %371 = getelementptr inbounds i8, ptr %366, i64 36
-  %372 = load i32, ptr %371, align 4
-  %373 = load i32, ptr %357, align 4
-  %374 = icmp eq i32 %372, %373
-  br label %375
+376:                                              ; preds = %364
+  br i1 %367, label %377, label %382
 
-375:                                              ; preds = %370, %361
-  %376 = phi i1 [ false, %361 ], [ %374, %370 ]
-  %377 = getelementptr inbounds i8, ptr %366, i64 40
-  %378 = load i32, ptr %377, align 8
-  %379 = icmp eq i32 %378, %359
-  %380 = or i1 %360, %379
-  %381 = and i1 %376, %380
-  %382 = zext i1 %381 to i32
-  %383 = shl nuw i32 %382, %364
-  %384 = or i32 %383, %362
-  %385 = add i32 %363, -1
-  %386 = and i32 %385, %363
-  %387 = icmp eq i32 %386, 0
-  br i1 %387, label %388, label %361, !llvm.loop !14
+377:                                              ; preds = %376
+  %378 = getelementptr inbounds i8, ptr %333, i64 28
+  %379 = load i32, ptr %378, align 4
+  %380 = icmp eq i32 %379, %331
+  %381 = zext i1 %380 to i32
+  br label %382
 
-388:                                              ; preds = %375
-  %389 = xor i32 %384, -1
-  %390 = and i32 %349, %389
-  %391 = icmp eq i32 %356, 19
-  br i1 %391, label %395, label %392
+382:                                              ; preds = %377, %376, %369
+  %383 = phi i32 [ 0, %376 ], [ %381, %377 ], [ 0, %369 ]
+  %384 = and i32 %383, %330
+  %385 = add i32 %332, 1
+  br label %393
 
-392:                                              ; preds = %388
-  %393 = load i32, ptr %357, align 4
-  %394 = icmp eq i32 %393, 0
-  br i1 %394, label %395, label %397
+386:                                              ; preds = %349
+  %387 = trunc nuw nsw i64 %325 to i32
+  %388 = shl nuw i32 1, %387
+  %389 = or i32 %388, %327
+  br label %393
 
-395:                                              ; preds = %392, %388
-  %396 = or i32 %384, %350
-  br label %404
+390:                                              ; preds = %349
+  %391 = load i32, ptr %283, align 4
+  %392 = add i32 %391, -1
+  store i32 %392, ptr %283, align 4
+  br label %393
 
-397:                                              ; preds = %392
-  %398 = and i32 %345, %389
-  %399 = and i32 %398, %393
-  %400 = icmp eq i32 %399, 0
-  br i1 %400, label %401, label %404
+393:                                              ; preds = %390, %386, %382, %371, %349, %343
+  %394 = phi i32 [ 1, %371 ], [ %385, %382 ], [ %332, %343 ], [ %332, %386 ], [ %332, %349 ], [ %332, %390 ]
+  %395 = phi i32 [ %375, %371 ], [ %331, %382 ], [ %331, %343 ], [ %331, %386 ], [ %331, %349 ], [ %331, %390 ]
+  %396 = phi i32 [ %373, %371 ], [ %384, %382 ], [ %330, %343 ], [ %330, %386 ], [ %330, %349 ], [ %330, %390 ]
+  %397 = phi i32 [ %329, %371 ], [ %329, %382 ], [ %329, %343 ], [ %329, %386 ], [ 1, %349 ], [ %329, %390 ]
+  %398 = phi i32 [ %328, %371 ], [ %328, %382 ], [ %328, %343 ], [ 1, %386 ], [ %328, %349 ], [ %328, %390 ]
+  %399 = phi i32 [ %327, %371 ], [ %327, %382 ], [ %348, %343 ], [ %389, %386 ], [ %327, %349 ], [ %327, %390 ]
+  %400 = phi i32 [ 1, %371 ], [ 1, %382 ], [ %326, %343 ], [ %326, %386 ], [ %326, %349 ], [ 1, %390 ]
+  %401 = add nuw nsw i64 %325, 1
+  %402 = icmp eq i64 %401, %306
+  br i1 %402, label %403, label %324, !llvm.loop !14
 
-401:                                              ; preds = %397
-  %402 = and i32 %393, %384
-  tail call fastcc void @complete_operation(ptr noundef nonnull %238, i32 noundef %384, i32 noundef %402)
-  %403 = or i32 %384, %351
-  br label %404
+403:                                              ; preds = %393
+  %404 = add nuw nsw i32 %320, 1
+  %405 = icmp eq i32 %399, 0
+  br i1 %405, label %526, label %406
 
-404:                                              ; preds = %401, %397, %395
-  %405 = phi i32 [ %351, %395 ], [ %403, %401 ], [ %351, %397 ]
-  %406 = phi i32 [ %396, %395 ], [ %350, %401 ], [ %350, %397 ]
-  %407 = icmp eq i32 %390, 0
-  br i1 %407, label %408, label %348, !llvm.loop !15
+406:                                              ; preds = %403, %406
+  %407 = phi i64 [ %416, %406 ], [ 0, %403 ]
+  %408 = phi i32 [ %415, %406 ], [ 0, %403 ]
+  %409 = getelementptr %struct.Thread, ptr %308, i64 %407, i32 1
+  %410 = load i32, ptr %409, align 4
+  %411 = icmp ne i32 %410, 0
+  %412 = zext i1 %411 to i32
+  %413 = trunc nuw i64 %407 to i32
+  %414 = shl nuw i32 %412, %413
+  %415 = or i32 %414, %408
+  %416 = add nuw nsw i64 %407, 1
+  %417 = icmp eq i64 %416, %311
+  br i1 %417, label %418, label %406, !llvm.loop !15
 
-408:                                              ; preds = %404
-  %409 = icmp eq i32 %405, 0
-  br i1 %409, label %410, label %454
+418:                                              ; preds = %406, %474
+  %419 = phi i32 [ %460, %474 ], [ %399, %406 ]
+  %420 = phi i32 [ %476, %474 ], [ 0, %406 ]
+  %421 = phi i32 [ %475, %474 ], [ 0, %406 ]
+  %422 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %419, i1 true)
+  %423 = zext nneg i32 %422 to i64
+  %424 = getelementptr %struct.Thread, ptr %308, i64 %423
+  %425 = getelementptr inbounds i8, ptr %424, i64 24
+  %426 = load i32, ptr %425, align 8
+  %427 = getelementptr inbounds i8, ptr %424, i64 36
+  %428 = getelementptr inbounds i8, ptr %424, i64 40
+  %429 = load i32, ptr %428, align 8
+  %430 = icmp eq i32 %426, 0
+  br label %431
 
-410:                                              ; preds = %408
-  %411 = icmp eq i32 %406, 0
-  br i1 %411, label %456, label %412
+431:                                              ; preds = %445, %418
+  %432 = phi i32 [ 0, %418 ], [ %454, %445 ]
+  %433 = phi i32 [ %419, %418 ], [ %456, %445 ]
+  %434 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %433, i1 true)
+  %435 = zext nneg i32 %434 to i64
+  %436 = getelementptr %struct.Thread, ptr %308, i64 %435
+  %437 = getelementptr inbounds i8, ptr %436, i64 24
+  %438 = load i32, ptr %437, align 8
+  %439 = icmp eq i32 %438, %426
+  br i1 %439, label %440, label %445
 
-412:                                              ; preds = %410, %450
-  %413 = phi i32 [ %452, %450 ], [ %406, %410 ]
-  %414 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %413, i1 true)
-  %415 = zext nneg i32 %414 to i64
-  %416 = getelementptr %struct.Thread, ptr %238, i64 %415
-  %417 = getelementptr inbounds i8, ptr %416, i64 24
-  %418 = load i32, ptr %417, align 8
-  %419 = getelementptr inbounds i8, ptr %416, i64 36
-  %420 = getelementptr inbounds i8, ptr %416, i64 40
-  %421 = load i32, ptr %420, align 8
-  %422 = icmp eq i32 %418, 0
-  br label %423
+440:                                              ; preds = %431
+  %441 = getelementptr inbounds i8, ptr %436, i64 36
+  %442 = load i32, ptr %441, align 4
+  %443 = load i32, ptr %427, align 4
+  %444 = icmp eq i32 %442, %443
+  br label %445
 
-423:                                              ; preds = %437, %412
-  %424 = phi i32 [ 0, %412 ], [ %446, %437 ]
-  %425 = phi i32 [ %413, %412 ], [ %448, %437 ]
-  %426 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %425, i1 true)
-  %427 = zext nneg i32 %426 to i64
-  %428 = getelementptr %struct.Thread, ptr %238, i64 %427
-  %429 = getelementptr inbounds i8, ptr %428, i64 24
-  %430 = load i32, ptr %429, align 8
-  %431 = icmp eq i32 %430, %418
-  br i1 %431, label %432, label %437
+445:                                              ; preds = %440, %431
+  %446 = phi i1 [ false, %431 ], [ %444, %440 ]
+  %447 = getelementptr inbounds i8, ptr %436, i64 40
+  %448 = load i32, ptr %447, align 8
+  %449 = icmp eq i32 %448, %429
+  %450 = or i1 %430, %449
+  %451 = and i1 %446, %450
+  %452 = zext i1 %451 to i32
+  %453 = shl nuw i32 %452, %434
+  %454 = or i32 %453, %432
+  %455 = add i32 %433, -1
+  %456 = and i32 %455, %433
+  %457 = icmp eq i32 %456, 0
+  br i1 %457, label %458, label %431, !llvm.loop !16
 
-432:                                              ; preds = %423
-  %433 = getelementptr inbounds i8, ptr %428, i64 36
-  %434 = load i32, ptr %433, align 4
-  %435 = load i32, ptr %419, align 4
-  %436 = icmp eq i32 %434, %435
-  br label %437
+458:                                              ; preds = %445
+  %459 = xor i32 %454, -1
+  %460 = and i32 %419, %459
+  %461 = icmp eq i32 %426, 19
+  br i1 %461, label %465, label %462
 
-437:                                              ; preds = %432, %423
-  %438 = phi i1 [ false, %423 ], [ %436, %432 ]
-  %439 = getelementptr inbounds i8, ptr %428, i64 40
-  %440 = load i32, ptr %439, align 8
-  %441 = icmp eq i32 %440, %421
-  %442 = or i1 %422, %441
-  %443 = and i1 %438, %442
-  %444 = zext i1 %443 to i32
-  %445 = shl nuw i32 %444, %426
-  %446 = or i32 %445, %424
-  %447 = add i32 %425, -1
-  %448 = and i32 %447, %425
-  %449 = icmp eq i32 %448, 0
-  br i1 %449, label %450, label %423, !llvm.loop !14
+462:                                              ; preds = %458
+  %463 = load i32, ptr %427, align 4
+  %464 = icmp eq i32 %463, 0
+  br i1 %464, label %465, label %467
 
-450:                                              ; preds = %437
-  %451 = xor i32 %446, -1
-  %452 = and i32 %413, %451
-  tail call fastcc void @complete_operation(ptr noundef nonnull %238, i32 noundef %446, i32 noundef %446)
-  %453 = icmp eq i32 %452, 0
-  br i1 %453, label %454, label %412, !llvm.loop !16
+465:                                              ; preds = %462, %458
+  %466 = or i32 %454, %420
+  br label %474
 
-454:                                              ; preds = %450, %408
-  %455 = icmp eq i32 %334, 256
-  br i1 %455, label %456, label %242, !llvm.loop !17
+467:                                              ; preds = %462
+  %468 = and i32 %415, %459
+  %469 = and i32 %468, %463
+  %470 = icmp eq i32 %469, 0
+  br i1 %470, label %471, label %474
 
-456:                                              ; preds = %454, %410, %333
-  %457 = phi i32 [ %334, %410 ], [ %334, %333 ], [ 256, %454 ]
-  %458 = icmp eq i32 %457, 256
-  %459 = zext i1 %458 to i32
-  %460 = or i32 %327, %459
-  %461 = add i32 %230, 32
-  %462 = icmp ult i32 %461, %158
-  %463 = add i32 %226, -32
-  br i1 %462, label %225, label %464, !llvm.loop !18
+471:                                              ; preds = %467
+  %472 = and i32 %463, %454
+  tail call fastcc void @complete_operation(ptr noundef nonnull %308, i32 noundef %454, i32 noundef %472)
+  %473 = or i32 %454, %421
+  br label %474
 
-464:                                              ; preds = %456, %224
-  %465 = phi i32 [ %217, %224 ], [ %324, %456 ]
-  %466 = phi i32 [ %218, %224 ], [ %325, %456 ]
-  %467 = phi i32 [ %219, %224 ], [ %326, %456 ]
-  %468 = phi i32 [ 0, %224 ], [ %460, %456 ]
-  %469 = phi i32 [ 0, %224 ], [ %328, %456 ]
-  %470 = phi i32 [ 0, %224 ], [ %330, %456 ]
-  %471 = load i32, ptr %213, align 4
-  %472 = icmp eq i32 %471, 0
-  br i1 %472, label %793, label %473
+474:                                              ; preds = %471, %467, %465
+  %475 = phi i32 [ %421, %465 ], [ %473, %471 ], [ %421, %467 ]
+  %476 = phi i32 [ %466, %465 ], [ %420, %471 ], [ %420, %467 ]
+  %477 = icmp eq i32 %460, 0
+  br i1 %477, label %478, label %418, !llvm.loop !17
 
-473:                                              ; preds = %464
-  %474 = icmp ne i32 %467, 0
-  %475 = icmp eq i32 %465, %471
-  %476 = select i1 %474, i1 %475, i1 false
-  br i1 %476, label %477, label %483
+478:                                              ; preds = %474
+  %479 = icmp eq i32 %475, 0
+  br i1 %479, label %480, label %524
 
-477:                                              ; preds = %473
-  %478 = and i32 %466, 15
-  %479 = zext nneg i32 %478 to i64
-  %480 = getelementptr [16 x i32], ptr %214, i64 0, i64 %479
-  %481 = load i32, ptr %480, align 4
-  %482 = icmp eq i32 %481, 0
-  br i1 %482, label %598, label %485
+480:                                              ; preds = %478
+  %481 = icmp eq i32 %476, 0
+  br i1 %481, label %526, label %482
 
-483:                                              ; preds = %473
-  %484 = icmp eq i32 %465, 0
-  br i1 %484, label %598, label %485
+482:                                              ; preds = %480, %520
+  %483 = phi i32 [ %522, %520 ], [ %476, %480 ]
+  %484 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %483, i1 true)
+  %485 = zext nneg i32 %484 to i64
+  %486 = getelementptr %struct.Thread, ptr %308, i64 %485
+  %487 = getelementptr inbounds i8, ptr %486, i64 24
+  %488 = load i32, ptr %487, align 8
+  %489 = getelementptr inbounds i8, ptr %486, i64 36
+  %490 = getelementptr inbounds i8, ptr %486, i64 40
+  %491 = load i32, ptr %490, align 8
+  %492 = icmp eq i32 %488, 0
+  br label %493
 
-485:                                              ; preds = %483, %477
+493:                                              ; preds = %507, %482
+  %494 = phi i32 [ 0, %482 ], [ %516, %507 ]
+  %495 = phi i32 [ %483, %482 ], [ %518, %507 ]
+  %496 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %495, i1 true)
+  %497 = zext nneg i32 %496 to i64
+  %498 = getelementptr %struct.Thread, ptr %308, i64 %497
+  %499 = getelementptr inbounds i8, ptr %498, i64 24
+  %500 = load i32, ptr %499, align 8
+  %501 = icmp eq i32 %500, %488
+  br i1 %501, label %502, label %507
+
+502:                                              ; preds = %493
+  %503 = getelementptr inbounds i8, ptr %498, i64 36
+  %504 = load i32, ptr %503, align 4
+  %505 = load i32, ptr %489, align 4
+  %506 = icmp eq i32 %504, %505
+  br label %507
+
+507:                                              ; preds = %502, %493
+  %508 = phi i1 [ false, %493 ], [ %506, %502 ]
+  %509 = getelementptr inbounds i8, ptr %498, i64 40
+  %510 = load i32, ptr %509, align 8
+  %511 = icmp eq i32 %510, %491
+  %512 = or i1 %492, %511
+  %513 = and i1 %508, %512
+  %514 = zext i1 %513 to i32
+  %515 = shl nuw i32 %514, %496
+  %516 = or i32 %515, %494
+  %517 = add i32 %495, -1
+  %518 = and i32 %517, %495
+  %519 = icmp eq i32 %518, 0
+  br i1 %519, label %520, label %493, !llvm.loop !16
+
+520:                                              ; preds = %507
+  %521 = xor i32 %516, -1
+  %522 = and i32 %483, %521
+  tail call fastcc void @complete_operation(ptr noundef nonnull %308, i32 noundef %516, i32 noundef %516)
+  %523 = icmp eq i32 %522, 0
+  br i1 %523, label %524, label %482, !llvm.loop !18
+
+524:                                              ; preds = %520, %478
+  %525 = icmp eq i32 %404, 256
+  br i1 %525, label %526, label %312, !llvm.loop !19
+
+526:                                              ; preds = %524, %480, %403
+  %527 = phi i32 [ %404, %480 ], [ %404, %403 ], [ 256, %524 ]
+  %528 = icmp eq i32 %527, 256
+  %529 = zext i1 %528 to i32
+  %530 = or i32 %397, %529
+  %531 = add i32 %300, 32
+  %532 = icmp ult i32 %531, %228
+  %533 = add i32 %296, -32
+  br i1 %532, label %295, label %534, !llvm.loop !20
+
+534:                                              ; preds = %526, %294
+  %535 = phi i32 [ %287, %294 ], [ %394, %526 ]
+  %536 = phi i32 [ %288, %294 ], [ %395, %526 ]
+  %537 = phi i32 [ %289, %294 ], [ %396, %526 ]
+  %538 = phi i32 [ 0, %294 ], [ %530, %526 ]
+  %539 = phi i32 [ 0, %294 ], [ %398, %526 ]
+  %540 = phi i32 [ 0, %294 ], [ %400, %526 ]
+  %541 = load i32, ptr %283, align 4
+  %542 = icmp eq i32 %541, 0
+  br i1 %542, label %863, label %543
+
+543:                                              ; preds = %534
+  %544 = icmp ne i32 %537, 0
+  %545 = icmp eq i32 %535, %541
+  %546 = select i1 %544, i1 %545, i1 false
+  br i1 %546, label %547, label %553
+
+547:                                              ; preds = %543
+  %548 = and i32 %536, 15
+  %549 = zext nneg i32 %548 to i64
+  %550 = getelementptr [16 x i32], ptr %284, i64 0, i64 %549
+  %551 = load i32, ptr %550, align 4
+  %552 = icmp eq i32 %551, 0
+  br i1 %552, label %668, label %555
+
+553:                                              ; preds = %543
+  %554 = icmp eq i32 %535, 0
+  br i1 %554, label %668, label %555
+
+555:                                              ; preds = %553, %547
   call void @llvm.lifetime.start.p0(i64 256, ptr nonnull %6) #12
-  %486 = call fastcc i32 @look_at_barriers(ptr noundef readonly %0, ptr noundef nonnull %31, ptr noundef nonnull %6)
-  %487 = icmp eq i32 %486, 0
-  br i1 %487, label %586, label %488
+  %556 = call fastcc i32 @look_at_barriers(ptr noundef readonly %0, ptr noundef nonnull %101, ptr noundef nonnull %6)
+  %557 = icmp eq i32 %556, 0
+  br i1 %557, label %656, label %558
 
-488:                                              ; preds = %485, %526
-  %489 = phi i32 [ %528, %526 ], [ 0, %485 ]
-  %490 = phi i32 [ %529, %526 ], [ 0, %485 ]
-  %491 = phi i32 [ %531, %526 ], [ %486, %485 ]
-  %492 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %491, i1 true)
-  %493 = zext nneg i32 %492 to i64
-  %494 = getelementptr [16 x %struct.Barrier], ptr %6, i64 0, i64 %493
-  %495 = getelementptr [16 x i32], ptr %214, i64 0, i64 %493
-  %496 = load i32, ptr %495, align 4
-  %497 = getelementptr inbounds i8, ptr %494, i64 12
-  %498 = load i32, ptr %497, align 4
-  %499 = icmp eq i32 %498, 0
-  br i1 %499, label %505, label %509
+558:                                              ; preds = %555, %596
+  %559 = phi i32 [ %598, %596 ], [ 0, %555 ]
+  %560 = phi i32 [ %599, %596 ], [ 0, %555 ]
+  %561 = phi i32 [ %601, %596 ], [ %556, %555 ]
+  %562 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %561, i1 true)
+  %563 = zext nneg i32 %562 to i64
+  %564 = getelementptr [16 x %struct.Barrier], ptr %6, i64 0, i64 %563
+  %565 = getelementptr [16 x i32], ptr %284, i64 0, i64 %563
+  %566 = load i32, ptr %565, align 4
+  %567 = getelementptr inbounds i8, ptr %564, i64 12
+  %568 = load i32, ptr %567, align 4
+  %569 = icmp eq i32 %568, 0
+  br i1 %569, label %575, label %579
 
-500:                                              ; preds = %526
-  %501 = icmp eq i32 %528, 0
-  br i1 %501, label %586, label %502
+570:                                              ; preds = %596
+  %571 = icmp eq i32 %598, 0
+  br i1 %571, label %656, label %572
 
-502:                                              ; preds = %500
-  %503 = load i32, ptr %14, align 8
-  %504 = icmp eq i32 %503, 0
-  br i1 %504, label %588, label %533
+572:                                              ; preds = %570
+  %573 = load i32, ptr %84, align 8
+  %574 = icmp eq i32 %573, 0
+  br i1 %574, label %658, label %603
 
-505:                                              ; preds = %488
-  %506 = load i32, ptr %494, align 16
-  %507 = add i32 %506, %496
-  %508 = icmp ult i32 %507, %471
-  br i1 %508, label %526, label %520
+575:                                              ; preds = %558
+  %576 = load i32, ptr %564, align 16
+  %577 = add i32 %576, %566
+  %578 = icmp ult i32 %577, %541
+  br i1 %578, label %596, label %590
 
-509:                                              ; preds = %488
-  %510 = add i32 %498, 31
-  %511 = and i32 %510, -32
-  %512 = getelementptr inbounds i8, ptr %494, i64 4
-  %513 = load i32, ptr %512, align 4
-  %514 = add i32 %513, %496
-  %515 = icmp ult i32 %514, %511
-  br i1 %515, label %526, label %516
+579:                                              ; preds = %558
+  %580 = add i32 %568, 31
+  %581 = and i32 %580, -32
+  %582 = getelementptr inbounds i8, ptr %564, i64 4
+  %583 = load i32, ptr %582, align 4
+  %584 = add i32 %583, %566
+  %585 = icmp ult i32 %584, %581
+  br i1 %585, label %596, label %586
 
-516:                                              ; preds = %509
-  %517 = tail call i32 @llvm.usub.sat.i32(i32 %511, i32 %513)
-  %518 = tail call i32 @llvm.usub.sat.i32(i32 %496, i32 %517)
-  %519 = load i32, ptr %494, align 16
-  br label %520
+586:                                              ; preds = %579
+  %587 = tail call i32 @llvm.usub.sat.i32(i32 %581, i32 %583)
+  %588 = tail call i32 @llvm.usub.sat.i32(i32 %566, i32 %587)
+  %589 = load i32, ptr %564, align 16
+  br label %590
 
-520:                                              ; preds = %516, %505
-  %521 = phi i32 [ %519, %516 ], [ %506, %505 ]
-  %522 = phi i32 [ %518, %516 ], [ 0, %505 ]
-  store i32 %522, ptr %495, align 4
-  %523 = shl nuw nsw i32 1, %492
-  %524 = or i32 %523, %489
-  %525 = add i32 %521, %490
-  br label %526
+590:                                              ; preds = %586, %575
+  %591 = phi i32 [ %589, %586 ], [ %576, %575 ]
+  %592 = phi i32 [ %588, %586 ], [ 0, %575 ]
+  store i32 %592, ptr %565, align 4
+  %593 = shl nuw nsw i32 1, %562
+  %594 = or i32 %593, %559
+  %595 = add i32 %591, %560
+  br label %596
 
-526:                                              ; preds = %520, %509, %505
-  %527 = phi i32 [ %525, %520 ], [ %490, %505 ], [ %490, %509 ]
-  %528 = phi i32 [ %524, %520 ], [ %489, %505 ], [ %489, %509 ]
-  %529 = freeze i32 %527
-  %530 = add nsw i32 %491, -1
-  %531 = and i32 %530, %491
-  %532 = icmp eq i32 %531, 0
-  br i1 %532, label %500, label %488, !llvm.loop !19
+596:                                              ; preds = %590, %579, %575
+  %597 = phi i32 [ %595, %590 ], [ %560, %575 ], [ %560, %579 ]
+  %598 = phi i32 [ %594, %590 ], [ %559, %575 ], [ %559, %579 ]
+  %599 = freeze i32 %597
+  %600 = add nsw i32 %561, -1
+  %601 = and i32 %600, %561
+  %602 = icmp eq i32 %601, 0
+  br i1 %602, label %570, label %558, !llvm.loop !21
 
-533:                                              ; preds = %502, %581
-  %534 = phi i32 [ %582, %581 ], [ %503, %502 ]
-  %535 = phi i64 [ %583, %581 ], [ 0, %502 ]
-  %536 = load ptr, ptr %215, align 8
-  %537 = getelementptr %struct.Thread, ptr %536, i64 %535
-  %538 = getelementptr inbounds i8, ptr %537, i64 28
-  %539 = load i32, ptr %538, align 4
-  %540 = and i32 %539, 15
-  %541 = getelementptr inbounds i8, ptr %537, i64 4
-  %542 = load i32, ptr %541, align 4
-  %543 = icmp eq i32 %542, 1
-  br i1 %543, label %544, label %581
+603:                                              ; preds = %572, %651
+  %604 = phi i32 [ %652, %651 ], [ %573, %572 ]
+  %605 = phi i64 [ %653, %651 ], [ 0, %572 ]
+  %606 = load ptr, ptr %285, align 8
+  %607 = getelementptr %struct.Thread, ptr %606, i64 %605
+  %608 = getelementptr inbounds i8, ptr %607, i64 28
+  %609 = load i32, ptr %608, align 4
+  %610 = and i32 %609, 15
+  %611 = getelementptr inbounds i8, ptr %607, i64 4
+  %612 = load i32, ptr %611, align 4
+  %613 = icmp eq i32 %612, 1
+  br i1 %613, label %614, label %651
 
-544:                                              ; preds = %533
-  %545 = shl nuw nsw i32 1, %540
-  %546 = and i32 %545, %528
-  %547 = icmp eq i32 %546, 0
-  br i1 %547, label %581, label %548
+614:                                              ; preds = %603
+  %615 = shl nuw nsw i32 1, %610
+  %616 = and i32 %615, %598
+  %617 = icmp eq i32 %616, 0
+  br i1 %617, label %651, label %618
 
-548:                                              ; preds = %544
-  %549 = zext nneg i32 %540 to i64
-  %550 = getelementptr [16 x %struct.Barrier], ptr %6, i64 0, i64 %549
-  %551 = getelementptr inbounds i8, ptr %537, i64 24
-  %552 = load i32, ptr %551, align 8
-  switch i32 %552, label %553 [
-    i32 1, label %556
-    i32 2, label %562
-    i32 3, label %567
-    i32 0, label %576
+618:                                              ; preds = %614
+  %619 = zext nneg i32 %610 to i64
+  %620 = getelementptr [16 x %struct.Barrier], ptr %6, i64 0, i64 %619
+  %621 = getelementptr inbounds i8, ptr %607, i64 24
+  %622 = load i32, ptr %621, align 8
+  switch i32 %622, label %623 [
+    i32 1, label %626
+    i32 2, label %632
+    i32 3, label %637
+    i32 0, label %646
   ]
 
-553:                                              ; preds = %548
-  %554 = getelementptr inbounds i8, ptr %537, i64 64
-  %555 = load i32, ptr %554, align 8
-  br label %573
-
-556:                                              ; preds = %548
-  %557 = getelementptr inbounds i8, ptr %550, i64 8
-  %558 = load i32, ptr %557, align 8
-  %559 = load i32, ptr %550, align 16
-  %560 = icmp eq i32 %558, %559
-  %561 = zext i1 %560 to i32
-  br label %570
-
-562:                                              ; preds = %548
-  %563 = getelementptr inbounds i8, ptr %550, i64 8
-  %564 = load i32, ptr %563, align 8
-  %565 = icmp ne i32 %564, 0
-  %566 = zext i1 %565 to i32
-  br label %570
-
-567:                                              ; preds = %548
-  %568 = getelementptr inbounds i8, ptr %550, i64 8
-  %569 = load i32, ptr %568, align 8
-  br label %570
-
-570:                                              ; preds = %567, %562, %556
-  %571 = phi i32 [ %561, %556 ], [ %569, %567 ], [ %566, %562 ]
-  %572 = getelementptr inbounds i8, ptr %537, i64 64
-  store i32 %571, ptr %572, align 8
-  br label %573
-
-573:                                              ; preds = %570, %553
-  %574 = phi i32 [ %555, %553 ], [ %571, %570 ]
-  %575 = icmp ne i32 %574, 0
-  br label %576
-
-576:                                              ; preds = %573, %548
-  %577 = phi i1 [ %575, %573 ], [ false, %548 ]
-  %578 = zext i1 %577 to i32
-  %579 = getelementptr inbounds i8, ptr %537, i64 68
-  store i32 %578, ptr %579, align 4
-  store i32 5, ptr %541, align 4
-  %580 = load i32, ptr %14, align 8
-  br label %581
-
-581:                                              ; preds = %576, %544, %533
-  %582 = phi i32 [ %534, %533 ], [ %534, %544 ], [ %580, %576 ]
-  %583 = add nuw nsw i64 %535, 1
-  %584 = zext i32 %582 to i64
-  %585 = icmp ult i64 %583, %584
-  br i1 %585, label %533, label %588, !llvm.loop !20
-
-586:                                              ; preds = %500, %485
-  call void @llvm.lifetime.end.p0(i64 256, ptr nonnull %6) #12
-  %587 = and i32 %467, 1
-  br label %593
-
-588:                                              ; preds = %581, %502
-  call void @llvm.lifetime.end.p0(i64 256, ptr nonnull %6) #12
-  %589 = sub i32 %465, %529
-  %590 = icmp eq i32 %529, 0
-  %591 = and i32 %467, 1
-  %592 = select i1 %590, i32 %591, i32 0
-  br label %593
-
-593:                                              ; preds = %588, %586
-  %594 = phi i32 [ %465, %586 ], [ %589, %588 ]
-  %595 = phi i32 [ 0, %586 ], [ %529, %588 ]
-  %596 = phi i32 [ %587, %586 ], [ %592, %588 ]
-  %597 = or i32 %595, %470
-  br label %598
-
-598:                                              ; preds = %593, %483, %477
-  %599 = phi i32 [ 0, %483 ], [ 0, %593 ], [ 1, %477 ]
-  %600 = phi i1 [ false, %483 ], [ false, %593 ], [ true, %477 ]
-  %601 = phi i32 [ 0, %483 ], [ %594, %593 ], [ 0, %477 ]
-  %602 = phi i32 [ %467, %483 ], [ %596, %593 ], [ %467, %477 ]
-  %603 = phi i32 [ %470, %483 ], [ %597, %593 ], [ 1, %477 ]
-  %604 = or i32 %469, %468
-  %605 = or i32 %604, %603
-  %606 = icmp eq i32 %605, 0
-  br i1 %606, label %607, label %772
-
-607:                                              ; preds = %598
-  %608 = load ptr, ptr %215, align 8
-  %609 = load i32, ptr %14, align 8
-  %610 = icmp ne i32 %609, 0
-  tail call void @llvm.assume(i1 %610)
-  %611 = zext i32 %609 to i64
-  br label %615
-
-612:                                              ; preds = %625
-  %613 = icmp eq ptr %626, null
-  %614 = select i1 %613, ptr %627, ptr %626
-  br i1 %613, label %720, label %629
-
-615:                                              ; preds = %625, %607
-  %616 = phi i64 [ %611, %607 ], [ %619, %625 ]
-  %617 = phi ptr [ null, %607 ], [ %627, %625 ]
-  %618 = phi ptr [ null, %607 ], [ %626, %625 ]
-  %619 = add nsw i64 %616, -1
-  %620 = getelementptr %struct.Thread, ptr %608, i64 %619
-  %621 = getelementptr inbounds i8, ptr %620, i64 4
-  %622 = load i32, ptr %621, align 4
-  switch i32 %622, label %624 [
-    i32 1, label %625
-    i32 2, label %623
-  ]
-
-623:                                              ; preds = %615
-  br label %625
-
-624:                                              ; preds = %615
-  br label %625
-
-625:                                              ; preds = %624, %623, %615
-  %626 = phi ptr [ %620, %623 ], [ %618, %615 ], [ %618, %624 ]
-  %627 = phi ptr [ %617, %623 ], [ %620, %615 ], [ %617, %624 ]
-  %628 = icmp eq i64 %619, 0
-  br i1 %628, label %612, label %615, !llvm.loop !21
-
-629:                                              ; preds = %612
-  %630 = getelementptr inbounds i8, ptr %626, i64 20
-  %631 = load i32, ptr %630, align 4
-  %632 = and i32 %631, -32
-  %633 = sub i32 %609, %632
-  %634 = tail call i32 @llvm.umin.i32(i32 %633, i32 32)
-  %635 = icmp eq i32 %609, %632
-  br i1 %635, label %658, label %636
-
-636:                                              ; preds = %629
-  %637 = zext i32 %632 to i64
-  %638 = tail call i32 @llvm.umax.i32(i32 %634, i32 1)
-  %639 = zext nneg i32 %638 to i64
-  br label %707
-
-640:                                              ; preds = %707
-  %641 = getelementptr %struct.Thread, ptr %608, i64 %637
-  %642 = zext nneg i32 %634 to i64
+623:                                              ; preds = %618
+  %624 = getelementptr inbounds i8, ptr %607, i64 64
+  %625 = load i32, ptr %624, align 8
   br label %643
 
-643:                                              ; preds = %643, %640
-  %644 = phi i64 [ 0, %640 ], [ %653, %643 ]
-  %645 = phi i32 [ 0, %640 ], [ %652, %643 ]
-  %646 = getelementptr %struct.Thread, ptr %641, i64 %644, i32 1
-  %647 = load i32, ptr %646, align 4
-  %648 = icmp ne i32 %647, 0
-  %649 = zext i1 %648 to i32
-  %650 = trunc nuw i64 %644 to i32
-  %651 = shl nuw i32 %649, %650
-  %652 = or i32 %651, %645
-  %653 = add nuw nsw i64 %644, 1
-  %654 = icmp eq i64 %653, %642
-  br i1 %654, label %655, label %643, !llvm.loop !13
+626:                                              ; preds = %618
+  %627 = getelementptr inbounds i8, ptr %620, i64 8
+  %628 = load i32, ptr %627, align 8
+  %629 = load i32, ptr %620, align 16
+  %630 = icmp eq i32 %628, %629
+  %631 = zext i1 %630 to i32
+  br label %640
 
-655:                                              ; preds = %643
-  %656 = xor i32 %652, -1
-  %657 = icmp eq i32 %717, 0
-  br i1 %657, label %658, label %662
+632:                                              ; preds = %618
+  %633 = getelementptr inbounds i8, ptr %620, i64 8
+  %634 = load i32, ptr %633, align 8
+  %635 = icmp ne i32 %634, 0
+  %636 = zext i1 %635 to i32
+  br label %640
 
-658:                                              ; preds = %655, %629
-  %659 = phi i32 [ %656, %655 ], [ -1, %629 ]
-  %660 = getelementptr inbounds i8, ptr %614, i64 24
-  %661 = load i32, ptr %660, align 8
-  br label %696
+637:                                              ; preds = %618
+  %638 = getelementptr inbounds i8, ptr %620, i64 8
+  %639 = load i32, ptr %638, align 8
+  br label %640
 
-662:                                              ; preds = %655
-  %663 = getelementptr inbounds i8, ptr %614, i64 24
-  %664 = load i32, ptr %663, align 8
-  %665 = getelementptr inbounds i8, ptr %614, i64 36
-  %666 = getelementptr inbounds i8, ptr %614, i64 40
-  %667 = load i32, ptr %666, align 8
-  %668 = icmp eq i32 %664, 0
-  br label %669
+640:                                              ; preds = %637, %632, %626
+  %641 = phi i32 [ %631, %626 ], [ %639, %637 ], [ %636, %632 ]
+  %642 = getelementptr inbounds i8, ptr %607, i64 64
+  store i32 %641, ptr %642, align 8
+  br label %643
 
-669:                                              ; preds = %683, %662
-  %670 = phi i32 [ 0, %662 ], [ %692, %683 ]
-  %671 = phi i32 [ %717, %662 ], [ %694, %683 ]
-  %672 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %671, i1 true)
-  %673 = zext nneg i32 %672 to i64
-  %674 = getelementptr %struct.Thread, ptr %641, i64 %673
-  %675 = getelementptr inbounds i8, ptr %674, i64 24
-  %676 = load i32, ptr %675, align 8
-  %677 = icmp eq i32 %676, %664
-  br i1 %677, label %678, label %683
+643:                                              ; preds = %640, %623
+  %644 = phi i32 [ %625, %623 ], [ %641, %640 ]
+  %645 = icmp ne i32 %644, 0
+  br label %646
 
-678:                                              ; preds = %669
-  %679 = getelementptr inbounds i8, ptr %674, i64 36
-  %680 = load i32, ptr %679, align 4
-  %681 = load i32, ptr %665, align 4
-  %682 = icmp eq i32 %680, %681
-  br label %683
+646:                                              ; preds = %643, %618
+  %647 = phi i1 [ %645, %643 ], [ false, %618 ]
+  %648 = zext i1 %647 to i32
+  %649 = getelementptr inbounds i8, ptr %607, i64 68
+  store i32 %648, ptr %649, align 4
+  store i32 5, ptr %611, align 4
+  %650 = load i32, ptr %84, align 8
+  br label %651
 
-683:                                              ; preds = %678, %669
-  %684 = phi i1 [ false, %669 ], [ %682, %678 ]
-  %685 = getelementptr inbounds i8, ptr %674, i64 40
-  %686 = load i32, ptr %685, align 8
-  %687 = icmp eq i32 %686, %667
-  %688 = or i1 %668, %687
-  %689 = and i1 %684, %688
-  %690 = zext i1 %689 to i32
-  %691 = shl nuw i32 %690, %672
-  %692 = or i32 %691, %670
-  %693 = add i32 %671, -1
-  %694 = and i32 %693, %671
-  %695 = icmp eq i32 %694, 0
-  br i1 %695, label %696, label %669, !llvm.loop !14
+651:                                              ; preds = %646, %614, %603
+  %652 = phi i32 [ %604, %603 ], [ %604, %614 ], [ %650, %646 ]
+  %653 = add nuw nsw i64 %605, 1
+  %654 = zext i32 %652 to i64
+  %655 = icmp ult i64 %653, %654
+  br i1 %655, label %603, label %658, !llvm.loop !22
 
-696:                                              ; preds = %683, %658
-  %697 = phi i32 [ %659, %658 ], [ %656, %683 ]
-  %698 = phi i32 [ %661, %658 ], [ %664, %683 ]
-  %699 = phi i32 [ 0, %658 ], [ %692, %683 ]
-  %700 = getelementptr inbounds i8, ptr %614, i64 36
+656:                                              ; preds = %570, %555
+  call void @llvm.lifetime.end.p0(i64 256, ptr nonnull %6) #12
+  %657 = and i32 %537, 1
+  br label %663
+
+658:                                              ; preds = %651, %572
+  call void @llvm.lifetime.end.p0(i64 256, ptr nonnull %6) #12
+  %659 = sub i32 %535, %599
+  %660 = icmp eq i32 %599, 0
+  %661 = and i32 %537, 1
+  %662 = select i1 %660, i32 %661, i32 0
+  br label %663
+
+663:                                              ; preds = %658, %656
+  %664 = phi i32 [ %535, %656 ], [ %659, %658 ]
+  %665 = phi i32 [ 0, %656 ], [ %599, %658 ]
+  %666 = phi i32 [ %657, %656 ], [ %662, %658 ]
+  %667 = or i32 %665, %540
+  br label %668
+
+668:                                              ; preds = %663, %553, %547
+  %669 = phi i32 [ 0, %553 ], [ 0, %663 ], [ 1, %547 ]
+  %670 = phi i1 [ false, %553 ], [ false, %663 ], [ true, %547 ]
+  %671 = phi i32 [ 0, %553 ], [ %664, %663 ], [ 0, %547 ]
+  %672 = phi i32 [ %537, %553 ], [ %666, %663 ], [ %537, %547 ]
+  %673 = phi i32 [ %540, %553 ], [ %667, %663 ], [ 1, %547 ]
+  %674 = or i32 %539, %538
+  %675 = or i32 %674, %673
+  %676 = icmp eq i32 %675, 0
+  br i1 %676, label %677, label %842
+
+677:                                              ; preds = %668
+  %678 = load ptr, ptr %285, align 8
+  %679 = load i32, ptr %84, align 8
+  %680 = icmp ne i32 %679, 0
+  tail call void @llvm.assume(i1 %680)
+  %681 = zext i32 %679 to i64
+  br label %685
+
+682:                                              ; preds = %695
+  %683 = icmp eq ptr %696, null
+  %684 = select i1 %683, ptr %697, ptr %696
+  br i1 %683, label %790, label %699
+
+685:                                              ; preds = %695, %677
+  %686 = phi i64 [ %681, %677 ], [ %689, %695 ]
+  %687 = phi ptr [ null, %677 ], [ %697, %695 ]
+  %688 = phi ptr [ null, %677 ], [ %696, %695 ]
+  %689 = add nsw i64 %686, -1
+  %690 = getelementptr %struct.Thread, ptr %678, i64 %689
+  %691 = getelementptr inbounds i8, ptr %690, i64 4
+  %692 = load i32, ptr %691, align 4
+  switch i32 %692, label %694 [
+    i32 1, label %695
+    i32 2, label %693
+  ]
+
+693:                                              ; preds = %685
+  br label %695
+
+694:                                              ; preds = %685
+  br label %695
+
+695:                                              ; preds = %694, %693, %685
+  %696 = phi ptr [ %690, %693 ], [ %688, %685 ], [ %688, %694 ]
+  %697 = phi ptr [ %687, %693 ], [ %690, %685 ], [ %687, %694 ]
+  %698 = icmp eq i64 %689, 0
+  br i1 %698, label %682, label %685, !llvm.loop !23
+
+699:                                              ; preds = %682
+  %700 = getelementptr inbounds i8, ptr %696, i64 20
   %701 = load i32, ptr %700, align 4
-  %702 = icmp ugt i32 %633, 31
-  %703 = shl nsw i32 -1, %634
-  %704 = xor i32 %703, -1
-  %705 = select i1 %702, i32 -1, i32 %704
-  %706 = and i32 %697, %705
-  br label %738
+  %702 = and i32 %701, -32
+  %703 = sub i32 %679, %702
+  %704 = tail call i32 @llvm.umin.i32(i32 %703, i32 32)
+  %705 = icmp eq i32 %679, %702
+  br i1 %705, label %728, label %706
 
-707:                                              ; preds = %707, %636
-  %708 = phi i64 [ 0, %636 ], [ %718, %707 ]
-  %709 = phi i32 [ 0, %636 ], [ %717, %707 ]
-  %710 = add nuw nsw i64 %708, %637
-  %711 = getelementptr %struct.Thread, ptr %608, i64 %710, i32 1
-  %712 = load i32, ptr %711, align 4
-  %713 = icmp eq i32 %712, 2
-  %714 = zext i1 %713 to i32
-  %715 = trunc nuw nsw i64 %708 to i32
-  %716 = shl nuw i32 %714, %715
-  %717 = or i32 %716, %709
-  %718 = add nuw nsw i64 %708, 1
-  %719 = icmp eq i64 %718, %639
-  br i1 %719, label %640, label %707, !llvm.loop !22
+706:                                              ; preds = %699
+  %707 = zext i32 %702 to i64
+  %708 = tail call i32 @llvm.umax.i32(i32 %704, i32 1)
+  %709 = zext nneg i32 %708 to i64
+  br label %777
 
-720:                                              ; preds = %612
-  %721 = load i32, ptr %213, align 4
-  %722 = sub i32 %609, %721
+710:                                              ; preds = %777
+  %711 = getelementptr %struct.Thread, ptr %678, i64 %707
+  %712 = zext nneg i32 %704 to i64
+  br label %713
+
+713:                                              ; preds = %713, %710
+  %714 = phi i64 [ 0, %710 ], [ %723, %713 ]
+  %715 = phi i32 [ 0, %710 ], [ %722, %713 ]
+  %716 = getelementptr %struct.Thread, ptr %711, i64 %714, i32 1
+  %717 = load i32, ptr %716, align 4
+  %718 = icmp ne i32 %717, 0
+  %719 = zext i1 %718 to i32
+  %720 = trunc nuw i64 %714 to i32
+  %721 = shl nuw i32 %719, %720
+  %722 = or i32 %721, %715
+  %723 = add nuw nsw i64 %714, 1
+  %724 = icmp eq i64 %723, %712
+  br i1 %724, label %725, label %713, !llvm.loop !15
+
+725:                                              ; preds = %713
+  %726 = xor i32 %722, -1
+  %727 = icmp eq i32 %787, 0
+  br i1 %727, label %728, label %732
+
+728:                                              ; preds = %725, %699
+  %729 = phi i32 [ %726, %725 ], [ -1, %699 ]
+  %730 = getelementptr inbounds i8, ptr %684, i64 24
+  %731 = load i32, ptr %730, align 8
+  br label %766
+
+732:                                              ; preds = %725
+  %733 = getelementptr inbounds i8, ptr %684, i64 24
+  %734 = load i32, ptr %733, align 8
+  %735 = getelementptr inbounds i8, ptr %684, i64 36
+  %736 = getelementptr inbounds i8, ptr %684, i64 40
+  %737 = load i32, ptr %736, align 8
+  %738 = icmp eq i32 %734, 0
+  br label %739
+
+739:                                              ; preds = %753, %732
+  %740 = phi i32 [ 0, %732 ], [ %762, %753 ]
+  %741 = phi i32 [ %787, %732 ], [ %764, %753 ]
+  %742 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %741, i1 true)
+  %743 = zext nneg i32 %742 to i64
+  %744 = getelementptr %struct.Thread, ptr %711, i64 %743
+  %745 = getelementptr inbounds i8, ptr %744, i64 24
+  %746 = load i32, ptr %745, align 8
+  %747 = icmp eq i32 %746, %734
+  br i1 %747, label %748, label %753
+
+748:                                              ; preds = %739
+  %749 = getelementptr inbounds i8, ptr %744, i64 36
+  %750 = load i32, ptr %749, align 4
+  %751 = load i32, ptr %735, align 4
+  %752 = icmp eq i32 %750, %751
+  br label %753
+
+753:                                              ; preds = %748, %739
+  %754 = phi i1 [ false, %739 ], [ %752, %748 ]
+  %755 = getelementptr inbounds i8, ptr %744, i64 40
+  %756 = load i32, ptr %755, align 8
+  %757 = icmp eq i32 %756, %737
+  %758 = or i1 %738, %757
+  %759 = and i1 %754, %758
+  %760 = zext i1 %759 to i32
+  %761 = shl nuw i32 %760, %742
+  %762 = or i32 %761, %740
+  %763 = add i32 %741, -1
+  %764 = and i32 %763, %741
+  %765 = icmp eq i32 %764, 0
+  br i1 %765, label %766, label %739, !llvm.loop !16
+
+766:                                              ; preds = %753, %728
+  %767 = phi i32 [ %729, %728 ], [ %726, %753 ]
+  %768 = phi i32 [ %731, %728 ], [ %734, %753 ]
+  %769 = phi i32 [ 0, %728 ], [ %762, %753 ]
+  %770 = getelementptr inbounds i8, ptr %684, i64 36
+  %771 = load i32, ptr %770, align 4
+  %772 = icmp ugt i32 %703, 31
+  %773 = shl nsw i32 -1, %704
+  %774 = xor i32 %773, -1
+  %775 = select i1 %772, i32 -1, i32 %774
+  %776 = and i32 %767, %775
+  br label %808
+
+777:                                              ; preds = %777, %706
+  %778 = phi i64 [ 0, %706 ], [ %788, %777 ]
+  %779 = phi i32 [ 0, %706 ], [ %787, %777 ]
+  %780 = add nuw nsw i64 %778, %707
+  %781 = getelementptr %struct.Thread, ptr %678, i64 %780, i32 1
+  %782 = load i32, ptr %781, align 4
+  %783 = icmp eq i32 %782, 2
+  %784 = zext i1 %783 to i32
+  %785 = trunc nuw nsw i64 %778 to i32
+  %786 = shl nuw i32 %784, %785
+  %787 = or i32 %786, %779
+  %788 = add nuw nsw i64 %778, 1
+  %789 = icmp eq i64 %788, %709
+  br i1 %789, label %710, label %777, !llvm.loop !24
+
+790:                                              ; preds = %682
+  %791 = load i32, ptr %283, align 4
+  %792 = sub i32 %679, %791
   call void @llvm.lifetime.start.p0(i64 256, ptr nonnull %5) #12
-  %723 = getelementptr inbounds i8, ptr %627, i64 28
-  %724 = load i32, ptr %723, align 4
-  %725 = and i32 %724, 15
-  %726 = call fastcc i32 @look_at_barriers(ptr noundef %0, ptr noundef nonnull readonly %31, ptr noundef nonnull %5)
-  %727 = zext nneg i32 %725 to i64
-  %728 = getelementptr [16 x %struct.Barrier], ptr %5, i64 0, i64 %727
-  %729 = load i32, ptr %728, align 16
-  %730 = getelementptr [16 x i32], ptr %214, i64 0, i64 %727
-  %731 = load i32, ptr %730, align 4
-  %732 = add i32 %731, %729
-  %733 = getelementptr inbounds i8, ptr %728, i64 12
-  %734 = load i32, ptr %733, align 4
-  %735 = icmp eq i32 %734, 0
-  %736 = select i1 %735, i32 %721, i32 %734
-  %737 = load i32, ptr %723, align 4
+  %793 = getelementptr inbounds i8, ptr %697, i64 28
+  %794 = load i32, ptr %793, align 4
+  %795 = and i32 %794, 15
+  %796 = call fastcc i32 @look_at_barriers(ptr noundef %0, ptr noundef nonnull readonly %101, ptr noundef nonnull %5)
+  %797 = zext nneg i32 %795 to i64
+  %798 = getelementptr [16 x %struct.Barrier], ptr %5, i64 0, i64 %797
+  %799 = load i32, ptr %798, align 16
+  %800 = getelementptr [16 x i32], ptr %284, i64 0, i64 %797
+  %801 = load i32, ptr %800, align 4
+  %802 = add i32 %801, %799
+  %803 = getelementptr inbounds i8, ptr %798, i64 12
+  %804 = load i32, ptr %803, align 4
+  %805 = icmp eq i32 %804, 0
+  %806 = select i1 %805, i32 %791, i32 %804
+  %807 = load i32, ptr %793, align 4
   call void @llvm.lifetime.end.p0(i64 256, ptr nonnull %5) #12
-  br label %738
+  br label %808
 
-738:                                              ; preds = %720, %696
-  %739 = phi ptr [ %627, %720 ], [ %614, %696 ]
-  %740 = phi i32 [ 8, %720 ], [ 9, %696 ]
-  %741 = phi i32 [ %722, %720 ], [ %706, %696 ]
-  %742 = phi i32 [ %737, %720 ], [ %698, %696 ]
-  %743 = phi i32 [ %736, %720 ], [ %701, %696 ]
-  %744 = phi i32 [ %732, %720 ], [ %699, %696 ]
-  %745 = getelementptr inbounds i8, ptr %0, i64 96
-  %746 = atomicrmw xchg ptr %745, i32 1 acq_rel, align 8
-  %747 = icmp eq i32 %746, 0
-  br i1 %747, label %748, label %792
+808:                                              ; preds = %790, %766
+  %809 = phi ptr [ %697, %790 ], [ %684, %766 ]
+  %810 = phi i32 [ 8, %790 ], [ 9, %766 ]
+  %811 = phi i32 [ %792, %790 ], [ %776, %766 ]
+  %812 = phi i32 [ %807, %790 ], [ %768, %766 ]
+  %813 = phi i32 [ %806, %790 ], [ %771, %766 ]
+  %814 = phi i32 [ %802, %790 ], [ %769, %766 ]
+  %815 = getelementptr inbounds i8, ptr %0, i64 96
+  %816 = atomicrmw xchg ptr %815, i32 1 acq_rel, align 8
+  %817 = icmp eq i32 %816, 0
+  br i1 %817, label %818, label %862
 
-748:                                              ; preds = %738
-  %749 = getelementptr inbounds i8, ptr %0, i64 100
-  store i32 %740, ptr %749, align 4
-  %750 = getelementptr inbounds i8, ptr %0, i64 104
-  store i32 0, ptr %750, align 8
-  %751 = getelementptr inbounds i8, ptr %739, i64 40
-  %752 = load i32, ptr %751, align 8
-  %753 = getelementptr inbounds i8, ptr %0, i64 108
-  store i32 %752, ptr %753, align 4
-  %754 = getelementptr inbounds i8, ptr %0, i64 112
-  %755 = getelementptr inbounds i8, ptr %739, i64 8
-  %756 = getelementptr inbounds i8, ptr %0, i64 124
-  br label %762
+818:                                              ; preds = %808
+  %819 = getelementptr inbounds i8, ptr %0, i64 100
+  store i32 %810, ptr %819, align 4
+  %820 = getelementptr inbounds i8, ptr %0, i64 104
+  store i32 0, ptr %820, align 8
+  %821 = getelementptr inbounds i8, ptr %809, i64 40
+  %822 = load i32, ptr %821, align 8
+  %823 = getelementptr inbounds i8, ptr %0, i64 108
+  store i32 %822, ptr %823, align 4
+  %824 = getelementptr inbounds i8, ptr %0, i64 112
+  %825 = getelementptr inbounds i8, ptr %809, i64 8
+  %826 = getelementptr inbounds i8, ptr %0, i64 124
+  br label %832
 
-757:                                              ; preds = %762
-  %758 = getelementptr inbounds i8, ptr %0, i64 152
-  store i32 %744, ptr %758, align 4
-  %759 = getelementptr inbounds i8, ptr %0, i64 156
-  store i32 %743, ptr %759, align 4
-  %760 = getelementptr inbounds i8, ptr %0, i64 160
-  store i32 %742, ptr %760, align 4
-  %761 = getelementptr inbounds i8, ptr %0, i64 164
-  store i32 %741, ptr %761, align 4
-  br label %792
+827:                                              ; preds = %832
+  %828 = getelementptr inbounds i8, ptr %0, i64 152
+  store i32 %814, ptr %828, align 4
+  %829 = getelementptr inbounds i8, ptr %0, i64 156
+  store i32 %813, ptr %829, align 4
+  %830 = getelementptr inbounds i8, ptr %0, i64 160
+  store i32 %812, ptr %830, align 4
+  %831 = getelementptr inbounds i8, ptr %0, i64 164
+  store i32 %811, ptr %831, align 4
+  br label %862
 
-762:                                              ; preds = %762, %748
-  %763 = phi i64 [ 0, %748 ], [ %770, %762 ]
-  %764 = getelementptr [3 x i32], ptr %210, i64 0, i64 %763
-  %765 = load i32, ptr %764, align 4
-  %766 = getelementptr [3 x i32], ptr %754, i64 0, i64 %763
-  store i32 %765, ptr %766, align 4
-  %767 = getelementptr [3 x i32], ptr %755, i64 0, i64 %763
-  %768 = load i32, ptr %767, align 4
-  %769 = getelementptr [3 x i32], ptr %756, i64 0, i64 %763
-  store i32 %768, ptr %769, align 4
-  %770 = add nuw nsw i64 %763, 1
-  %771 = icmp eq i64 %770, 3
-  br i1 %771, label %757, label %762, !llvm.loop !23
+832:                                              ; preds = %832, %818
+  %833 = phi i64 [ 0, %818 ], [ %840, %832 ]
+  %834 = getelementptr [3 x i32], ptr %280, i64 0, i64 %833
+  %835 = load i32, ptr %834, align 4
+  %836 = getelementptr [3 x i32], ptr %824, i64 0, i64 %833
+  store i32 %835, ptr %836, align 4
+  %837 = getelementptr [3 x i32], ptr %825, i64 0, i64 %833
+  %838 = load i32, ptr %837, align 4
+  %839 = getelementptr [3 x i32], ptr %826, i64 0, i64 %833
+  store i32 %838, ptr %839, align 4
+  %840 = add nuw nsw i64 %833, 1
+  %841 = icmp eq i64 %840, 3
+  br i1 %841, label %827, label %832, !llvm.loop !25
 
-772:                                              ; preds = %598
-  %773 = icmp eq i32 %468, 0
-  %774 = icmp eq i32 %603, 0
-  %775 = select i1 %774, i32 4096, i32 256
-  %776 = select i1 %773, i32 16, i32 %775
-  %777 = add i32 %776, %221
-  %778 = icmp ugt i32 %777, 1048575
-  br i1 %778, label %779, label %216, !llvm.loop !24
+842:                                              ; preds = %668
+  %843 = icmp eq i32 %538, 0
+  %844 = icmp eq i32 %673, 0
+  %845 = select i1 %844, i32 4096, i32 256
+  %846 = select i1 %843, i32 16, i32 %845
+  %847 = add i32 %846, %291
+  %848 = icmp ugt i32 %847, 1048575
+  br i1 %848, label %849, label %286, !llvm.loop !26
 
-779:                                              ; preds = %772
-  %780 = select i1 %600, i1 %160, i1 false
-  br i1 %780, label %781, label %794
+849:                                              ; preds = %842
+  %850 = select i1 %670, i1 %230, i1 false
+  br i1 %850, label %851, label %864
 
-781:                                              ; preds = %779
-  %782 = zext i32 %158 to i64
-  br label %783
+851:                                              ; preds = %849
+  %852 = zext i32 %228 to i64
+  br label %853
 
-783:                                              ; preds = %789, %781
-  %784 = phi i64 [ 0, %781 ], [ %790, %789 ]
-  %785 = getelementptr %struct.Thread, ptr %157, i64 %784, i32 1
-  %786 = load i32, ptr %785, align 4
-  %787 = icmp eq i32 %786, 1
-  br i1 %787, label %788, label %789
+853:                                              ; preds = %859, %851
+  %854 = phi i64 [ 0, %851 ], [ %860, %859 ]
+  %855 = getelementptr %struct.Thread, ptr %227, i64 %854, i32 1
+  %856 = load i32, ptr %855, align 4
+  %857 = icmp eq i32 %856, 1
+  br i1 %857, label %858, label %859
 
-788:                                              ; preds = %783
-  store i32 5, ptr %785, align 4
-  br label %789
+858:                                              ; preds = %853
+  store i32 5, ptr %855, align 4
+  br label %859
 
-789:                                              ; preds = %788, %783
-  %790 = add nuw nsw i64 %784, 1
-  %791 = icmp eq i64 %790, %782
-  br i1 %791, label %794, label %783, !llvm.loop !25
+859:                                              ; preds = %858, %853
+  %860 = add nuw nsw i64 %854, 1
+  %861 = icmp eq i64 %860, %852
+  br i1 %861, label %864, label %853, !llvm.loop !27
 
-792:                                              ; preds = %279, %757, %738
-  store atomic i32 1, ptr %11 release, align 8
-  br label %815
+862:                                              ; preds = %349, %827, %808
+  store atomic i32 1, ptr %81 release, align 8
+  br label %885
 
-793:                                              ; preds = %464
-  store i32 0, ptr %32, align 8
-  br label %794
+863:                                              ; preds = %534
+  store i32 0, ptr %102, align 8
+  br label %864
 
-794:                                              ; preds = %789, %793, %779
-  %795 = phi i32 [ 1, %793 ], [ %155, %779 ], [ %155, %789 ]
-  %796 = load i32, ptr %32, align 8
-  %797 = add i32 %796, %28
-  br label %798
+864:                                              ; preds = %859, %863, %849
+  %865 = phi i32 [ 1, %863 ], [ %225, %849 ], [ %225, %859 ]
+  %866 = load i32, ptr %102, align 8
+  %867 = add i32 %866, %98
+  br label %868
 
-798:                                              ; preds = %794, %45, %41
-  %799 = phi i32 [ %795, %794 ], [ %29, %41 ], [ %29, %45 ]
-  %800 = phi i32 [ %797, %794 ], [ %28, %41 ], [ %28, %45 ]
-  %801 = add nuw nsw i64 %26, 1
-  %802 = icmp eq i64 %801, %21
-  br i1 %802, label %803, label %25, !llvm.loop !26
+868:                                              ; preds = %864, %115, %111
+  %869 = phi i32 [ %865, %864 ], [ %99, %111 ], [ %99, %115 ]
+  %870 = phi i32 [ %867, %864 ], [ %98, %111 ], [ %98, %115 ]
+  %871 = add nuw nsw i64 %96, 1
+  %872 = icmp eq i64 %871, %91
+  br i1 %872, label %873, label %95, !llvm.loop !28
 
-803:                                              ; preds = %798
-  %804 = icmp eq i32 %799, 0
-  br i1 %804, label %805, label %22, !llvm.loop !27
+873:                                              ; preds = %868
+  %874 = icmp eq i32 %869, 0
+  br i1 %874, label %875, label %92, !llvm.loop !29
 
-805:                                              ; preds = %803
-  %806 = icmp eq i32 %800, 0
-  br i1 %806, label %815, label %807
+875:                                              ; preds = %873
+  %876 = icmp eq i32 %870, 0
+  br i1 %876, label %885, label %877
 
-807:                                              ; preds = %805
-  %808 = load atomic i64, ptr %12 monotonic, align 8
-  %809 = load i64, ptr %13, align 8
-  %810 = icmp ult i64 %808, %809
-  %811 = select i1 %810, i32 3, i32 2
-  br label %815
+877:                                              ; preds = %875
+  %878 = load atomic i64, ptr %82 monotonic, align 8
+  %879 = load i64, ptr %83, align 8
+  %880 = icmp ult i64 %878, %879
+  %881 = select i1 %880, i32 3, i32 2
+  br label %885
 
-812:                                              ; preds = %4
-  %813 = load ptr, ptr %1, align 8
-  %814 = tail call fastcc i32 @run_plain(ptr noundef %0, ptr noundef %813, i64 noundef %3)
-  br label %815
+882:                                              ; preds = %76
+  %883 = load ptr, ptr %1, align 8
+  %884 = tail call fastcc i32 @run_plain(ptr noundef %0, ptr noundef %883, i64 noundef %3)
+  br label %885
 
-815:                                              ; preds = %36, %25, %216, %9, %807, %805, %792, %812
-  %816 = phi i32 [ %814, %812 ], [ 0, %805 ], [ %811, %807 ], [ 0, %792 ], [ 0, %9 ], [ 0, %216 ], [ 1, %36 ], [ 0, %25 ]
-  ret i32 %816
+885:                                              ; preds = %106, %95, %286, %79, %877, %875, %862, %882, %74
+  %886 = phi i32 [ %75, %74 ], [ %884, %882 ], [ 0, %875 ], [ %881, %877 ], [ 0, %862 ], [ 0, %79 ], [ 0, %286 ], [ 1, %106 ], [ 0, %95 ]
+  ret i32 %886
 }
 
 ; Function Attrs: nounwind
@@ -1397,7 +1505,7 @@ define internal fastcc noundef i32 @run_plain(ptr noundef %0, ptr nocapture noun
 80:                                               ; preds = %85, %86, %105
   %81 = add nuw i32 %84, 1
   %82 = icmp eq i32 %81, %21
-  br i1 %82, label %108, label %83, !llvm.loop !28
+  br i1 %82, label %108, label %83, !llvm.loop !30
 
 83:                                               ; preds = %78, %80
   %84 = phi i32 [ %81, %80 ], [ 0, %78 ]
@@ -1418,18 +1526,18 @@ define internal fastcc noundef i32 @run_plain(ptr noundef %0, ptr nocapture noun
   %93 = or i32 %89, %92
   %94 = add nuw i32 %88, 1
   %95 = icmp eq i32 %94, %19
-  br i1 %95, label %105, label %87, !llvm.loop !29
+  br i1 %95, label %105, label %87, !llvm.loop !31
 
 96:                                               ; preds = %86, %96
   %97 = phi i32 [ %103, %96 ], [ 0, %86 ]
   %98 = phi i32 [ %102, %96 ], [ 0, %86 ]
-  %99 = call i32 @kernel_thread(ptr noundef nonnull %4, ptr noundef nonnull %5, ptr noundef nonnull %6, i32 noundef %97, i32 noundef %84, i32 noundef %79, i32 noundef %71, i32 noundef %75, i32 noundef %77) #12, !llvm.access.group !30
+  %99 = call i32 @kernel_thread(ptr noundef nonnull %4, ptr noundef nonnull %5, ptr noundef nonnull %6, i32 noundef %97, i32 noundef %84, i32 noundef %79, i32 noundef %71, i32 noundef %75, i32 noundef %77) #12, !llvm.access.group !32
   %100 = icmp eq i32 %99, 4
   %101 = zext i1 %100 to i32
   %102 = or i32 %98, %101
   %103 = add nuw i32 %97, 1
   %104 = icmp eq i32 %103, %19
-  br i1 %104, label %105, label %96, !llvm.loop !31
+  br i1 %104, label %105, label %96, !llvm.loop !33
 
 105:                                              ; preds = %87, %96
   %106 = phi i32 [ %102, %96 ], [ %93, %87 ]
@@ -1439,7 +1547,7 @@ define internal fastcc noundef i32 @run_plain(ptr noundef %0, ptr nocapture noun
 108:                                              ; preds = %80, %78
   %109 = add nuw i32 %79, 1
   %110 = icmp eq i32 %109, %23
-  br i1 %110, label %112, label %78, !llvm.loop !34
+  br i1 %110, label %112, label %78, !llvm.loop !36
 
 111:                                              ; preds = %105
   store atomic i32 1, ptr %27 release, align 8
@@ -1448,7 +1556,7 @@ define internal fastcc noundef i32 @run_plain(ptr noundef %0, ptr nocapture noun
 112:                                              ; preds = %108, %66
   %113 = add nuw i64 %63, 1
   %114 = icmp ult i64 %113, %60
-  br i1 %114, label %62, label %45, !llvm.loop !35
+  br i1 %114, label %62, label %45, !llvm.loop !37
 
 115:                                              ; preds = %48, %45, %52, %3, %111
   %116 = phi i32 [ 0, %111 ], [ 0, %3 ], [ 1, %48 ], [ 0, %45 ], [ 0, %52 ]
@@ -1460,6 +1568,8 @@ define internal fastcc noundef i32 @run_plain(ptr noundef %0, ptr nocapture noun
 
 ; Function Attrs: mustprogress nocallback nofree nounwind willreturn memory(argmem: write)
 declare void @llvm.memset.p0.i64(ptr nocapture writeonly, i8, i64, i1 immarg) #5
+
+declare extern_weak i32 @kernel_block(ptr noundef, ptr noundef, ptr noundef, i32 noundef, i32 noundef, i32 noundef) local_unnamed_addr #6
 
 declare i32 @kernel_thread(ptr noundef, ptr noundef, ptr noundef, i32 noundef, i32 noundef, i32 noundef, i32 noundef, i32 noundef, i32 noundef) local_unnamed_addr #6
 
@@ -1562,7 +1672,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %60 = add i32 %15, -1
   %61 = and i32 %60, %15
   %62 = icmp eq i32 %61, 0
-  br i1 %62, label %63, label %14, !llvm.loop !36
+  br i1 %62, label %63, label %14, !llvm.loop !38
 
 63:                                               ; preds = %45, %63
   %64 = phi i32 [ %69, %63 ], [ %1, %45 ]
@@ -1573,7 +1683,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %68 = add i32 %64, -1
   %69 = and i32 %68, %64
   %70 = icmp eq i32 %69, 0
-  br i1 %70, label %279, label %63, !llvm.loop !37
+  br i1 %70, label %279, label %63, !llvm.loop !39
 
 71:                                               ; preds = %3
   %72 = icmp eq i32 %9, 0
@@ -1593,7 +1703,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %84 = add i32 %75, -1
   %85 = and i32 %84, %75
   %86 = icmp eq i32 %85, 0
-  br i1 %86, label %87, label %73, !llvm.loop !38
+  br i1 %86, label %87, label %73, !llvm.loop !40
 
 87:                                               ; preds = %73, %71
   %88 = phi i32 [ 0, %71 ], [ %83, %73 ]
@@ -1619,7 +1729,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %104 = add i32 %95, -1
   %105 = and i32 %104, %95
   %106 = icmp eq i32 %105, 0
-  br i1 %106, label %107, label %93, !llvm.loop !38
+  br i1 %106, label %107, label %93, !llvm.loop !40
 
 107:                                              ; preds = %93
   %108 = icmp ne i32 %103, 0
@@ -1644,7 +1754,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %123 = add i32 %114, -1
   %124 = and i32 %123, %114
   %125 = icmp eq i32 %124, 0
-  br i1 %125, label %126, label %112, !llvm.loop !38
+  br i1 %125, label %126, label %112, !llvm.loop !40
 
 126:                                              ; preds = %112, %110
   %127 = phi i32 [ 0, %110 ], [ %122, %112 ]
@@ -1672,7 +1782,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %145 = add i32 %136, -1
   %146 = and i32 %145, %136
   %147 = icmp eq i32 %146, 0
-  br i1 %147, label %148, label %134, !llvm.loop !38
+  br i1 %147, label %148, label %134, !llvm.loop !40
 
 148:                                              ; preds = %134, %132
   %149 = phi i32 [ 0, %132 ], [ %144, %134 ]
@@ -1703,7 +1813,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %170 = add i32 %161, -1
   %171 = and i32 %170, %161
   %172 = icmp eq i32 %171, 0
-  br i1 %172, label %173, label %159, !llvm.loop !39
+  br i1 %172, label %173, label %159, !llvm.loop !41
 
 173:                                              ; preds = %159
   %174 = getelementptr inbounds i8, ptr %156, i64 64
@@ -1717,7 +1827,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %179 = add i32 %153, -1
   %180 = and i32 %179, %153
   %181 = icmp eq i32 %180, 0
-  br i1 %181, label %279, label %152, !llvm.loop !40
+  br i1 %181, label %279, label %152, !llvm.loop !42
 
 182:                                              ; preds = %3
   %183 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %9, i1 true)
@@ -1741,7 +1851,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %199 = add i32 %190, -1
   %200 = and i32 %199, %190
   %201 = icmp eq i32 %200, 0
-  br i1 %201, label %202, label %188, !llvm.loop !39
+  br i1 %201, label %202, label %188, !llvm.loop !41
 
 202:                                              ; preds = %188, %182
   %203 = phi i32 [ 0, %182 ], [ %198, %188 ]
@@ -1774,7 +1884,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %221 = add i32 %212, -1
   %222 = and i32 %221, %212
   %223 = icmp eq i32 %222, 0
-  br i1 %223, label %279, label %211, !llvm.loop !41
+  br i1 %223, label %279, label %211, !llvm.loop !43
 
 224:                                              ; preds = %3
   %225 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %9, i1 true)
@@ -1840,7 +1950,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %257 = add i32 %234, -1
   %258 = and i32 %257, %234
   %259 = icmp eq i32 %258, 0
-  br i1 %259, label %260, label %232, !llvm.loop !42
+  br i1 %259, label %260, label %232, !llvm.loop !44
 
 260:                                              ; preds = %255, %224
   %261 = phi i32 [ %228, %224 ], [ %256, %255 ]
@@ -1868,7 +1978,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %276 = add i32 %269, -1
   %277 = and i32 %276, %269
   %278 = icmp eq i32 %277, 0
-  br i1 %278, label %279, label %268, !llvm.loop !43
+  br i1 %278, label %279, label %268, !llvm.loop !45
 
 279:                                              ; preds = %211, %173, %63, %268, %12, %208, %10, %264
   ret void
@@ -1995,7 +2105,7 @@ define internal fastcc range(i32 0, 65536) i32 @look_at_barriers(ptr nocapture n
   %81 = phi i32 [ %57, %66 ], [ %28, %26 ], [ %28, %35 ]
   %82 = add nuw nsw i64 %27, 1
   %83 = icmp ult i64 %82, %23
-  br i1 %83, label %26, label %24, !llvm.loop !44
+  br i1 %83, label %26, label %24, !llvm.loop !46
 
 84:                                               ; preds = %24, %84
   %85 = phi i32 [ %100, %84 ], [ %80, %24 ]
@@ -2017,7 +2127,7 @@ define internal fastcc range(i32 0, 65536) i32 @look_at_barriers(ptr nocapture n
   %99 = add nsw i32 %85, -1
   %100 = and i32 %99, %85
   %101 = icmp eq i32 %100, 0
-  br i1 %101, label %102, label %84, !llvm.loop !45
+  br i1 %101, label %102, label %84, !llvm.loop !47
 
 102:                                              ; preds = %84, %12, %24
   %103 = phi i32 [ %81, %24 ], [ %14, %12 ], [ %81, %84 ]
@@ -2025,7 +2135,7 @@ define internal fastcc range(i32 0, 65536) i32 @look_at_barriers(ptr nocapture n
   %104 = add i32 %15, 32
   %105 = load i32, ptr %5, align 8
   %106 = icmp ult i32 %104, %105
-  br i1 %106, label %12, label %10, !llvm.loop !46
+  br i1 %106, label %12, label %10, !llvm.loop !48
 }
 
 ; Function Attrs: mustprogress nocallback nofree nounwind willreturn memory(argmem: readwrite)
@@ -2049,11 +2159,11 @@ declare i32 @llvm.smin.i32(i32, i32) #10
 ; Function Attrs: nocallback nofree nosync nounwind speculatable willreturn memory(none)
 declare i32 @llvm.umax.i32(i32, i32) #10
 
-; Function Attrs: nocallback nofree nosync nounwind willreturn memory(inaccessiblemem: write)
-declare void @llvm.assume(i1 noundef) #11
-
 ; Function Attrs: nocallback nofree nosync nounwind speculatable willreturn memory(none)
 declare i64 @llvm.umin.i64(i64, i64) #10
+
+; Function Attrs: nocallback nofree nosync nounwind willreturn memory(inaccessiblemem: write)
+declare void @llvm.assume(i1 noundef) #11
 
 attributes #0 = { cold nofree noinline norecurse nounwind optsize memory(readwrite, inaccessiblemem: none) }
 attributes #1 = { mustprogress nocallback nofree nosync nounwind willreturn memory(argmem: readwrite) }
@@ -2090,17 +2200,17 @@ attributes #12 = { nounwind }
 !21 = distinct !{!21, !4}
 !22 = distinct !{!22, !4}
 !23 = distinct !{!23, !4}
-!24 = distinct !{!24}
+!24 = distinct !{!24, !4}
 !25 = distinct !{!25, !4}
-!26 = distinct !{!26, !4}
-!27 = distinct !{!27}
+!26 = distinct !{!26}
+!27 = distinct !{!27, !4}
 !28 = distinct !{!28, !4}
-!29 = distinct !{!29, !4}
-!30 = distinct !{}
-!31 = distinct !{!31, !4, !32}
-!32 = !{!"llvm.loop.parallel_accesses", !30}
-!34 = distinct !{!34, !4}
-!35 = distinct !{!35, !4}
+!29 = distinct !{!29}
+!30 = distinct !{!30, !4}
+!31 = distinct !{!31, !4}
+!32 = distinct !{}
+!33 = distinct !{!33, !4, !34}
+!34 = !{!"llvm.loop.parallel_accesses", !32}
 !36 = distinct !{!36, !4}
 !37 = distinct !{!37, !4}
 !38 = distinct !{!38, !4}
@@ -2112,3 +2222,5 @@ attributes #12 = { nounwind }
 !44 = distinct !{!44, !4}
 !45 = distinct !{!45, !4}
 !46 = distinct !{!46, !4}
+!47 = distinct !{!47, !4}
+!48 = distinct !{!48, !4}

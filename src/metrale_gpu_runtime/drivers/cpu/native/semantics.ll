@@ -1,6 +1,6 @@
 ; Made by build.py from semantics.c: do not edit.
 ; flags -std=c17 -O2 -S -emit-llvm -Wall -Wextra -Werror -Wno-pass-failed -ffp-contract=off -fno-math-errno -fwrapv -fno-strict-aliasing -fno-vectorize -fno-slp-vectorize -fno-unroll-loops -fno-stack-protector -fno-asynchronous-unwind-tables -fPIC
-; sha256 abi.h ca7446598e3ce8b0166402d2b8683aad911b3d9b486026d639f4ca8b2229a683
+; sha256 abi.h 1bf809b2ae45aeff1442d603e5ed2f0859357d8926add5f3961dbe2993351f1b
 ; sha256 semantics.c 75f23b3fda0b64ebcc0805ac25e48364ac7cd46002c7517d7029fdfbc933e939
 source_filename = "semantics.c"
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from ....ptx.syntax import Address, Immediate, Register, Symbol
 from .. import abi
 from .refusal import refuse
+from .sites import thread_arguments
 
 if TYPE_CHECKING:
     from .emitter import Emitter
 
 _FIND_ARGUMENTS = "ptr, ptr, i32, i32, i32, i64, i64, i32, i32"
-_WHO = "ptr %launch, ptr %block, i32 %tid_x, i32 %tid_y, i32 %tid_z"
 _UNLIKELY = "!prof !2"
 _EMPTY = (1 << 64) - 1
 
@@ -178,16 +178,17 @@ def _check_range(e: Emitter, address: str, key: str, space: str, nbytes: int, ac
     miss, legal, fault = e.new_label("miss"), e.new_label("legal"), "faulted"
     e.do(f"br i1 {hit}, label %{legal}, label %{miss}, {_UNLIKELY}")
     e.begin(miss)
+    who = f"ptr %launch, ptr %block, {thread_arguments(e)}"
     where = f"i64 {address}, i64 {nbytes}, i32 {access:d}, i32 {e.sites.number(e.instruction)}"
     if space == "generic":
         e.declare("ptx_find_generic", f"{{ i64, i64 }} @ptx_find_generic({_FIND_ARGUMENTS}, i64, i64, i64)")
         places = e.places
         local = e.op(f"ptrtoint ptr {places.local_base(e)} to i64") if places.local_nbytes else "0"
         rest = f"i64 {local}, i64 {places.local_nbytes}, i64 {places.parameters_nbytes}"
-        found = e.op(f"call {{ i64, i64 }} @ptx_find_generic({_WHO}, {where}, {rest})")
+        found = e.op(f"call {{ i64, i64 }} @ptx_find_generic({who}, {where}, {rest})")
     else:
         e.declare("ptx_find_global", f"{{ i64, i64 }} @ptx_find_global({_FIND_ARGUMENTS})")
-        found = e.op(f"call {{ i64, i64 }} @ptx_find_global({_WHO}, {where})")
+        found = e.op(f"call {{ i64, i64 }} @ptx_find_global({who}, {where})")
     first, second = (e.op(f"extractvalue {{ i64, i64 }} {found}, {n}") for n in (0, 1))
     e.do(f"store i64 {first}, ptr {base}")
     e.do(f"store i64 {second}, ptr {end}")

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from ....errors import UnsupportedInstruction
 from ....ptx.syntax import Function, Instruction, PtxModule
 from .emitter import instruction_text
-from .kernel import KernelTranslator, TranslatedKernel
+from .block_code import BlockTranslator
+from .block_mode import NotByBlock, StepFinder
+from .kernel import KernelBody, ThreadTranslator, TranslatedKernel
 from .refusal import Refused
 
 
@@ -18,6 +20,7 @@ def translate(
     module_name: str,
     check: str | None = None,
     global_addresses: Mapping[str, int] | None = None,
+    by_block: bool = True,
 ) -> TranslatedKernel:
     """LLVM IR for one kernel, in text.
 
@@ -28,8 +31,7 @@ def translate(
         raise ValueError(f'check is {check!r}; the translator knows "memory" and None')
     function = module.functions[kernel]
     try:
-        translator = KernelTranslator(module, function, check=check, global_addresses=global_addresses)
-        return translator.translate()
+        return _translated(module, function, check, global_addresses, by_block=by_block)
     except Refused as refused:
         raise _error(refused, function, module_name) from None
 
@@ -39,10 +41,30 @@ def unsupported(module: PtxModule, kernel: str, *, module_name: str) -> Unsuppor
     be followed. Nothing is kept; costs about what translating does."""
     function = module.functions[kernel]
     try:
-        KernelTranslator(module, function, check=None, global_addresses=None).translate()
+        _translated(module, function, None, None)
     except Refused as refused:
         return _error(refused, function, module_name)
     return None
+
+
+def _translated(
+    module: PtxModule,
+    kernel: Function,
+    check: str | None,
+    global_addresses: Mapping[str, int] | None,
+    *,
+    by_block: bool = True,
+) -> TranslatedKernel:
+    body = KernelBody(module, kernel)
+    if by_block:
+        places = body.places(global_addresses, suspends=body.suspends)
+        try:
+            finder = StepFinder(body.function, body.blocks, places.private)
+        except NotByBlock:
+            pass
+        else:
+            return BlockTranslator(body, places, finder, check=check).translate()
+    return ThreadTranslator(body, body.places(global_addresses, suspends=body.suspends), check=check).translate()
 
 
 def _error(refused: Refused, kernel: Function, module_name: str) -> UnsupportedInstruction:

@@ -38,12 +38,23 @@ class Emitter:
 
     suspension: Suspension
     sites: Sites
-    instruction: Instruction
+    instruction: Instruction | None
 
     def __init__(self, registers: Mapping[str, str], places: Places, *, check: str | None) -> None:
         self.register_types = {**registers, CARRY: "i1"}
         self.places = places
         self.check = check
+        # The names of the thread's numbers; loop variables where the function runs a whole block.
+        self.tid = ("%tid_x", "%tid_y", "%tid_z")
+        self.linear = ""
+        # Whether no other thread of the block can come between two accesses to shared memory.
+        self.runs_alone = True
+        # Appended to accesses of which each thread's are independent of the others'.
+        self.independent = ""
+        # Registers that are the same for all threads: computed ahead of the loop over them (block_mode.py).
+        self.uniform: frozenset[str] = frozenset()
+        self._other: tuple[list[str], dict[str, Values], set[str], str] = ([], {}, set(), "")
+        self.is_uniform_code = False
         self.lines: list[str] = []
         self.header: list[str] = []
         self.footer: list[str] = []
@@ -54,6 +65,7 @@ class Emitter:
         self.label = "entry"
         # Results of .ftz instructions: no subnormals are left in them to be flushed.
         self.flushed: set[str] = set()
+        self.instruction = None
         self.on_demand: Callable[[str], bool] = lambda register: False
         self._entry_values: dict[str, str] = {}
         self._count = 0
@@ -102,6 +114,12 @@ class Emitter:
             self._entry_values[f"block {label}"] = ""
             self.footer += [f"{label}:", text]
 
+    def independence(self, space: str) -> str:
+        """What to append to an access in a state space: that other threads' accesses do not depend on it, if so."""
+        if self.is_uniform_code or not self.independent or (space in ("local", "param", "generic") and self.places.has_private_allocas):
+            return ""
+        return self.independent
+
     def declare(self, name: str, text: str) -> None:
         self.declarations.setdefault(name, f"declare {text}")
 
@@ -117,6 +135,24 @@ class Emitter:
             self.do(text)
             return ""
         return self.op(text)
+
+    @contextmanager
+    def uniformly(self) -> Iterator[None]:
+        """Write ahead of the loop over the threads."""
+        if self.is_uniform_code:
+            yield
+            return
+        self._swap()
+        try:
+            yield
+        finally:
+            self._swap()
+
+    def _swap(self) -> None:
+        other = self._other
+        self._other = (self.lines, self.values, self.dirty, self.label)
+        self.lines, self.values, self.dirty, self.label = other
+        self.is_uniform_code = not self.is_uniform_code
 
     # ------------------------------------------------------------ conversion of representation
 
@@ -159,6 +195,9 @@ class Emitter:
 
     def register(self, name: str, llvm: str) -> str:
         """The value of a register as an LLVM type."""
+        if name in self.uniform and not self.is_uniform_code:
+            with self.uniformly():
+                return self.register(name, llvm)
         known = self.values.get(name)
         if known is None:
             if self.on_demand(name):

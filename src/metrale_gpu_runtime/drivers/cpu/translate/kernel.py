@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ....ptx.control_flow import basic_blocks, live_registers, reads, writes
+from ....ptx.control_flow import basic_blocks, live_registers, writes
 from ....ptx.syntax import Function, Instruction, PtxModule, Register, SourceLine, SpecialRegister, Symbol
 from .. import abi
 from . import instructions as _instructions  # noqa: F401  (registers the handlers)
@@ -26,7 +26,6 @@ _KERNEL_THREAD = (
     "i32 noundef %tid_x, i32 noundef %tid_y, i32 noundef %tid_z, "
     "i32 noundef %ctaid_x, i32 noundef %ctaid_y, i32 noundef %ctaid_z)"
 )
-
 
 @dataclass(frozen=True, slots=True)
 class Site:
@@ -52,39 +51,47 @@ class TranslatedKernel:
     suspends: bool
 
 
-class KernelTranslator:
-    """Translates one kernel; used once."""
+class KernelBody:
+    """A kernel without calls, analysed: what both ways of running it are translated from."""
 
-    def __init__(
-        self,
-        module: PtxModule,
-        kernel: Function,
-        *,
-        check: str | None,
-        global_addresses: Mapping[str, int] | None,
-    ) -> None:
+    def __init__(self, module: PtxModule, kernel: Function) -> None:
+        self.module = module
         self.function = function = with_yields(flatten(module, kernel))
         assert function.body is not None
-        self.body = function.body
+        self.statements = function.body
         self.blocks = basic_blocks(function)
-        self.suspends = any(isinstance(s, Instruction) and waits(s) for s in self.body)
-        places = Places(
-            module,
-            function,
-            symbols_used(function),
-            global_addresses,
-            suspends=self.suspends,
-            reserves_shared=_uses_special(function, "%reserved_smem_offset_1"),
-        )
+        self.liveness = live_registers(function, self.blocks)
+        self.suspends = any(isinstance(s, Instruction) and waits(s) for s in self.statements)
         pointers = pointer_registers(function)
-        types: dict[str, str] = {}
+        self.register_types: dict[str, str] = {}
         for name, declaration in function.registers.items():
-            types[name] = "ptr" if name in pointers else scalar_of_register(declaration.type).llvm
-        self.e = e = Emitter(types, places, check=check)
+            llvm = scalar_of_register(declaration.type).llvm
+            self.register_types[name] = "ptr" if name in pointers else llvm
+
+    def places(self, global_addresses: Mapping[str, int] | None, *, suspends: bool) -> Places:
+        """The layout of the kernel's variables."""
+        return Places(
+            self.module,
+            self.function,
+            symbols_used(self.function),
+            global_addresses,
+            suspends=suspends,
+            reserves_shared=_uses_special(self.function, "%reserved_smem_offset_1"),
+        )
+
+
+class ThreadTranslator:
+    """Translates a kernel to a function that runs one thread until it ends or must wait; used once."""
+
+    def __init__(self, body: KernelBody, places: Places, *, check: str | None) -> None:
+        self.function, self.body, self.blocks = body.function, body.statements, body.blocks
+        self.liveness, self.suspends = body.liveness, body.suspends
+        self.e = e = Emitter(body.register_types, places, check=check)
         e.suspension = self.suspension = Suspension(places.local_nbytes if places.local_in_frame else 0)
         e.sites = self.sites = Sites()
-        self.liveness = live_registers(function, self.blocks)
-        self._definitions = rematerialisable(function) if self.suspends else {}
+        # Threads that never wait may be vectorised by the scheduler's loop: their shared memory needs atomics.
+        e.runs_alone = self.suspends
+        self._definitions = rematerialisable(body.function) if self.suspends else {}
         e.on_demand = self._define_on_demand
 
     # ------------------------------------------------------------ the whole
@@ -95,27 +102,9 @@ class KernelTranslator:
         for index in self._reachable():
             self._block(index)
         entry = self._entry()
+        function = [_KERNEL_THREAD + " {", "entry:", *entry, *e.lines, *e.footer, "}"]
         frame_nbytes = self.suspension.frame_nbytes
-        lines = [
-            *e.declarations.values(),
-            f"@KERNEL_SUSPENDS = constant i32 {int(self.suspends)}",
-            f"@KERNEL_USES_FRAME = constant i32 {int(frame_nbytes > 0)}",
-            _KERNEL_THREAD + " {",
-            "entry:",
-            *entry,
-            *e.lines,
-            *e.footer,
-            "}",
-            "!0 = !{}",
-            "!1 = !{i32 1, i32 1025}",
-            '!2 = !{!"branch_weights", i32 100000, i32 1}',
-            '!3 = !{!"branch_weights", i32 1, i32 100000}',
-            "",
-        ]
-        sites = tuple(Site(i.position.line, instruction_text(i), i.source) for i in self.sites.instructions)
-        return TranslatedKernel(
-            "\n".join(lines), sites, frame_nbytes, e.places.static_shared_nbytes, self.suspends
-        )
+        return finished_kernel(e, function, frame_nbytes, suspends=self.suspends, by_block=False)
 
     def _entry(self) -> list[str]:
         e, suspension = self.e, self.suspension
@@ -131,7 +120,7 @@ class KernelTranslator:
         text = [*allocas, *e.header]
         if suspension.resume_labels:
             cases = " ".join(f"i32 {n}, label %{label}" for n, label in enumerate(suspension.resume_labels, 1))
-            text.append(f"  %resume = load i32, ptr %thread, align 4")
+            text.append("  %resume = load i32, ptr %thread, align 4")
             text.append(f"  switch i32 %resume, label %{first} [ {cases} ]")
         else:
             text.append(f"  br label %{first}")
@@ -300,6 +289,27 @@ class KernelTranslator:
         return True
 
 
+def finished_kernel(
+    e: Emitter, functions: list[str], frame_nbytes: int, *, suspends: bool, by_block: bool, metadata: Sequence[str] = ()
+) -> TranslatedKernel:
+    """The module around the kernel's functions."""
+    lines = [
+        *e.declarations.values(),
+        f"@KERNEL_SUSPENDS = constant i32 {int(suspends)}",
+        f"@KERNEL_USES_FRAME = constant i32 {int(frame_nbytes > 0)}",
+        *(["@KERNEL_BY_BLOCK = constant i32 1"] if by_block else []),
+        *functions,
+        "!0 = !{}",
+        "!1 = !{i32 1, i32 1025}",
+        '!2 = !{!"branch_weights", i32 100000, i32 1}',
+        '!3 = !{!"branch_weights", i32 1, i32 100000}',
+        *metadata,
+        "",
+    ]
+    sites = tuple(Site(i.position.line, instruction_text(i), i.source) for i in e.sites.instructions)
+    return TranslatedKernel("\n".join(lines), sites, frame_nbytes, e.places.static_shared_nbytes, suspends)
+
+
 def _uses_special(function: Function, name: str) -> bool:
     assert function.body is not None
     return any(
@@ -308,6 +318,3 @@ def _uses_special(function: Function, name: str) -> bool:
         if isinstance(statement, Instruction)
         for operand in statement.operands
     )
-
-
-__all__ = ["KernelTranslator", "Site", "TranslatedKernel", "reads"]

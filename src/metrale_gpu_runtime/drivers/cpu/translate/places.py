@@ -65,6 +65,8 @@ class Places:
         self.static_shared_nbytes = self._lay_out_shared(reserves_shared)
         self.local_nbytes = self._lay_out_local(suspends)
         self.local_in_frame = suspends or self.local_nbytes > LARGEST_ALLOCA_NBYTES
+        # Set where one function runs a whole block: each thread's local memory lies behind that of the one before.
+        self.by_block = False
 
     def _lay_out_shared(self, reserves_shared: bool) -> int:
         end = 0
@@ -100,7 +102,17 @@ class Places:
             end = aligned(end, variable.align)
             self.local[name] = end
             end += variable.nbytes
-        return aligned(end, 16)
+        return aligned(end, _FRAME_ALIGN if suspends else 16)
+
+    @property
+    def private(self) -> frozenset[str]:
+        """The variables of which each thread has its own."""
+        return frozenset(name for name, v in self.variables.items() if v.space in ("local", "param"))
+
+    @property
+    def has_private_allocas(self) -> bool:
+        """Whether threads that run one after the other use the same private memory."""
+        return bool(self.allocas) or (self.local_nbytes > 0 and not self.local_in_frame)
 
     # ------------------------------------------------------------ addresses
 
@@ -177,6 +189,9 @@ class Places:
 
     def local_base(self, e: Emitter) -> str:
         """The thread's local memory."""
+        if self.by_block:
+            distance = e.op(f"mul i64 {e.linear}, {self.local_nbytes}")
+            return e.op(f"getelementptr i8, ptr %frames, i64 {distance}")
         if self.local_in_frame:
             return self.frame(e)
         return e.at_entry("local", f"alloca [{self.local_nbytes} x i8], align {_FRAME_ALIGN}")
@@ -240,7 +255,7 @@ class Places:
             return "0"
         axis = "xyz".index(component)
         if base == "%tid":
-            return f"%tid_{component}"
+            return e.tid[axis]
         if base in ("%ctaid", "%clusterid"):
             return f"%ctaid_{component}"
         if base == "%ntid":
@@ -255,8 +270,9 @@ class Places:
 
     def _linear(self, e: Emitter) -> str:
         nx, ny = self.block_extent(e, 0), self.block_extent(e, 1)
-        plane = e.op(f"add i32 %tid_y, {e.op(f'mul i32 %tid_z, {ny}')}")
-        return e.op(f"add i32 %tid_x, {e.op(f'mul i32 {plane}, {nx}')}")
+        x, y, z = e.tid
+        plane = e.op(f"add i32 {y}, {e.op(f'mul i32 {z}, {ny}')}")
+        return e.op(f"add i32 {x}, {e.op(f'mul i32 {plane}, {nx}')}")
 
     def lane(self, e: Emitter) -> str:
         """%laneid: threads are numbered x fastest, 32 to a warp."""

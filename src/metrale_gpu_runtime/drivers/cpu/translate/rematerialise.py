@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from ....ptx.control_flow import reads, writes
-from ....ptx.syntax import Address, Function, Immediate, Instruction, Register, SpecialRegister, Symbol
+from ....ptx.syntax import Address, Function, Immediate, Instruction, Negated, Register, SpecialRegister, Symbol
 from .places import VARYING_REGISTERS
 
 _FREE = frozenset({"mov", "cvta"})
-_CHEAP = frozenset({"add", "sub", "mul", "mad", "shl", "shr", "and", "or", "xor", "not", "neg", "cvt"})
-_INTEGER_TYPES = frozenset(f"{kind}{bits}" for kind in "usb" for bits in (8, 16, 32, 64))
+_CHEAP = frozenset(
+    {"add", "sub", "mul", "mad", "shl", "shr", "and", "or", "xor", "not", "neg", "cvt", "min", "max", "setp", "selp", "bfe"}
+)
+_INTEGER_TYPES = frozenset({"pred", *(f"{kind}{bits}" for kind in "usb" for bits in (8, 16, 32, 64))})
+_PLAIN_WORDS = frozenset({"lo", "hi", "wide", "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hs"})
 # Operations of a value, everything below it included: past that a load from the frame is cheaper.
 MOST_OPERATIONS = 5
 
 
-def rematerialisable(function: Function) -> dict[str, Instruction]:
-    """Registers with their one definition: from parameters, thread and block numbers, symbols and literals."""
+def rematerialisable(
+    function: Function, uniform: frozenset[str] = frozenset(), most_operations: int = MOST_OPERATIONS
+) -> dict[str, Instruction]:
+    """Registers with their one definition: from parameters, thread and block numbers, symbols and literals.
+
+    Registers in `uniform` are computed elsewhere: they are free to use where they never change, and are not among
+    the result.
+    """
     assert function.body is not None
     definitions: dict[str, Instruction | None] = {}
     for statement in function.body:
@@ -24,16 +33,18 @@ def rematerialisable(function: Function) -> dict[str, Instruction]:
     parameters = {parameter.name for parameter in function.parameters}
     costs: dict[str, int] = {}
     # Definitions mostly precede their uses in the text; those that do not are kept in the frame.
-    for statement in function.body:
-        if not isinstance(statement, Instruction):
+    for instruction in function.body:
+        if not isinstance(instruction, Instruction):
             continue
-        names = writes(statement)
-        if len(names) != 1 or definitions[names[0]] is not statement:
+        names = writes(instruction)
+        if len(names) != 1 or definitions[names[0]] is not instruction:
             continue
-        cost = _cost(statement, parameters, costs)
-        if cost is not None and cost <= MOST_OPERATIONS:
+        cost = _cost(instruction, parameters, costs)
+        if cost is not None and names[0] in uniform:
+            costs[names[0]] = 0
+        elif cost is not None and cost <= most_operations:
             costs[names[0]] = cost
-    return {name: statement for name in costs if (statement := definitions[name]) is not None}
+    return {name: found for name in costs if name not in uniform and (found := definitions[name]) is not None}
 
 
 def _cost(statement: Instruction, parameters: set[str], costs: dict[str, int]) -> int | None:
@@ -57,7 +68,7 @@ def _cost(statement: Instruction, parameters: set[str], costs: dict[str, int]) -
             if operand.name in VARYING_REGISTERS:
                 return None
             cost += 0 if operand.name.startswith(("%tid", "%ctaid", "%ntid", "%nctaid")) else 2
-        elif not isinstance(operand, (Register, Immediate, Symbol)):
+        elif not isinstance(operand, (Register, Immediate, Symbol, Negated)):
             return None
     for name in reads(statement):
         below = costs.get(name)
@@ -68,4 +79,4 @@ def _cost(statement: Instruction, parameters: set[str], costs: dict[str, int]) -
 
 
 def _all_integer(modifiers: tuple[str, ...]) -> bool:
-    return all(word in _INTEGER_TYPES or word in ("lo", "hi", "wide") for word in modifiers)
+    return all(word in _INTEGER_TYPES or word in _PLAIN_WORDS for word in modifiers)

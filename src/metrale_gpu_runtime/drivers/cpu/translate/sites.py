@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 _RECORD_FAULT = "void @record_fault(ptr, ptr, i32, i32, i32, i32, i32, i32, i64, i64)"
 
 
+def thread_arguments(e: Emitter) -> str:
+    """The thread's numbers as arguments of a call."""
+    return ", ".join(f"i32 {number}" for number in e.tid)
+
+
 class Sites:
     """The numbered instructions of one kernel."""
 
@@ -37,7 +42,7 @@ class Sites:
         """Report a fault of this thread and leave; closes the block of LLVM."""
         e.declare("record_fault", _RECORD_FAULT)
         e.do(
-            "call void @record_fault(ptr %launch, ptr %block, i32 %tid_x, i32 %tid_y, i32 %tid_z, "
+            f"call void @record_fault(ptr %launch, ptr %block, {thread_arguments(e)}, "
             f"i32 {kind:d}, i32 {access:d}, i32 {self.number(instruction)}, i64 {address}, i64 {nbytes})"
         )
         e.do(f"ret i32 {abi.ThreadCode.FAULTED:d}")

@@ -1,4 +1,4 @@
-"""atom and red. A block's threads run on one core, so that shared memory needs no locked instructions."""
+"""atom and red. A block's threads run on one core, so that shared memory mostly needs no locked instructions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def atom(e: Emitter, instruction: Instruction) -> None:
     place = pointer(e, address, space, scalar.nbytes, abi.Access.ATOMIC)
     if scalar.kind in "fh" and operation not in ("exch", "cas"):
         old = _float(e, operation, place, values[0], scalar, space)
-    elif space == "shared":
+    elif space == "shared" and e.runs_alone:
         old = _alone(e, operation, place, values, scalar)
     elif operation == "cas":
         failure = {"release": "monotonic", "acq_rel": "acquire"}.get(order, order)
@@ -89,7 +89,7 @@ def _float(e: Emitter, operation: str, place: str, value: str, scalar: Scalar, s
     kind = scalar.llvm
     if operation != "add" and (scalar.kind != "h" or operation not in ("min", "max")):
         refuse(f".{operation} of .{scalar.name} is not supported")
-    if space == "shared" and scalar.kind == "f":
+    if space == "shared" and scalar.kind == "f" and e.runs_alone:
         old = e.op(f"load {kind}, ptr {place}, align {scalar.nbytes}")
         e.do(f"store {kind} {e.op(f'fadd {kind} {old}, {value}')}, ptr {place}, align {scalar.nbytes}")
         return old

@@ -9,7 +9,7 @@ from ..emitter import Emitter
 from ..places import INVARIANT
 from ..refusal import refuse
 from ..registry import translates
-from ..scalar import Scalar
+from ..scalar import SCALARS
 from ..words import Words
 
 _CACHE_HINTS = ("ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc")
@@ -70,6 +70,7 @@ def ld(e: Emitter, instruction: Instruction) -> None:
     # that literally here, as checks and other threads of the block are inlined around it.
     del is_constant
     tail = f", {INVARIANT}" if space in ("param", "const") and _never_changes(e, address, space) else ""
+    tail += e.independence(space)
     values = []
     for n in range(count):
         element = e.places.offset_pointer(e, place, n * scalar.nbytes)
@@ -100,15 +101,11 @@ def st(e: Emitter, instruction: Instruction) -> None:
         refuse("its destination is no address")
     values = [e.read(element, scalar) for element in _elements(source, count)]
     place = pointer(e, address, space, scalar.nbytes * count, abi.Access.WRITE)
-    store_all(e, place, values, scalar, order)
-
-
-def store_all(e: Emitter, place: str, values: list[str], scalar: Scalar, order: str = "") -> None:
-    """Store values one behind the other."""
     before, behind = _text(order)
+    tail = e.independence(space)
     for n, value in enumerate(values):
         element = e.places.offset_pointer(e, place, n * scalar.nbytes)
-        e.do(f"store {before}{scalar.llvm} {value}, ptr {element}{behind}, align {scalar.nbytes}")
+        e.do(f"store {before}{scalar.llvm} {value}, ptr {element}{behind}, align {scalar.nbytes}{tail}")
 
 
 @translates("prefetch", "prefetchu", "discard", "applypriority")
@@ -119,6 +116,4 @@ def hint(e: Emitter, instruction: Instruction) -> None:
 @translates("createpolicy")
 def createpolicy(e: Emitter, instruction: Instruction) -> None:
     """A cache policy is an opaque value that only hints read."""
-    from ..scalar import SCALARS
-
     e.write(instruction.operands[0], "0", SCALARS["b64"])
