@@ -1,6 +1,6 @@
 """A kernel writes one element too many. On the CPU the access itself is caught; red zones catch it anywhere, later.
 
-    python examples/catch_an_overrun.py
+Run it: `python examples/catch_an_overrun.py`
 """
 
 from __future__ import annotations
@@ -28,19 +28,18 @@ def caught_where_it_happens() -> None:
             print(f"{finding.kind}: thread {finding.thread} of block {finding.block}, {finding.access}")
             print(f"  {finding.source_file}:{finding.source_line}")
             print(f"  {finding.allocation}")
-            assert fault.launch is not None
-            print(f"  launch {fault.launch.ordinal}: {fault.launch.kernel}({fault.launch.arguments})")
+            print(f"  launch: {fault.launch}")
 
 
 def caught_afterwards() -> None:
-    """redzone=64 puts guard bands around every allocation. It works on every backend, and needs no check of accesses."""
+    """redzone=64 puts guard bands around every allocation: on every backend, without a check of accesses."""
     with mg.open_backend("cpu", check=None, redzone=64) as gpu:
         gpu.load_module("kernels", path=KERNELS)
         fill = gpu.kernel("kernels", "fill_one_too_many", signature=SIGNATURE)
         values = gpu.empty(COUNT, mg.f32, label="values")
         fill.over(COUNT)(values, COUNT, 7.0)
         for damage in gpu.scan_redzones():
-            print(f"red zone: {damage.count} bytes {damage.side} {damage.label} are damaged, from offset {damage.offset}")
+            print(f"red zone: {damage.count} bytes {damage.side} {damage.label}, from offset {damage.offset}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Host arrays in a launch: lent with In, Out and InOut on every backend, used in place on the CPU.
 
-    python examples/host_arrays.py
+Run it: `python examples/host_arrays.py`
 """
 
 from __future__ import annotations

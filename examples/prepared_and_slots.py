@@ -1,6 +1,6 @@
 """A launch that is checked once and made often: `prepare`, new values by position or by name, and slots.
 
-    python examples/prepared_and_slots.py
+Run it: `python examples/prepared_and_slots.py`
 """
 
 from __future__ import annotations

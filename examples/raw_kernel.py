@@ -2,7 +2,7 @@
 
 Needs the compiler: pip install "metrale-gpu-runtime[nvrtc]". Names and types of the parameters come from the source.
 
-    python examples/raw_kernel.py
+Run it: `python examples/raw_kernel.py`
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Many launches recorded once: a LaunchSequence, and a graph captured from a stream. Both take slots.
 
-    python examples/sequence_and_graph.py
+Run it: `python examples/sequence_and_graph.py`
 """
 
 from __future__ import annotations

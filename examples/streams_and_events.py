@@ -1,6 +1,6 @@
 """Two streams, an event between them, a time between two events, and waiting without blocking.
 
-    python examples/streams_and_events.py
+Run it: `python examples/streams_and_events.py`
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A structure by value, from a NumPy structured scalar and from a ctypes structure, in the layout of C.
 
-    python examples/structs.py
+Run it: `python examples/structs.py`
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The smallest whole program: load PTX, copy in, launch, copy out. The builder and the short form do the same.
 
-    python examples/vector_add.py
+Run it: `python examples/vector_add.py`
 """
 
 from __future__ import annotations

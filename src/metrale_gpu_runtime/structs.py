@@ -84,8 +84,8 @@ def _numpy_struct(value: Any, packed: bool) -> StructValue:
         return StructValue(value.tobytes(), 1, text)
     raise ScalarKindError(
         f"a NumPy structure of {dtype.itemsize} bytes whose fields do not lie where C puts them: C lays the same "
-        f"fields out in {c_nbytes} bytes, align {c_align}; build the dtype with align=True, or pass packed=True if the "
-        "kernel's structure is packed as well",
+        f"fields out in {c_nbytes} bytes, align {c_align}; build the dtype with align=True, or, if the kernel's "
+        "structure is packed as well, give it with .arg_struct(value, packed=True)",
         expected=c_nbytes,
         given=dtype.itemsize,
     )

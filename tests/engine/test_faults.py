@@ -55,6 +55,20 @@ def test_the_message_has_launch_arguments_site_and_findings():
         assert kept == info.value.findings[0]
 
 
+@pytest.mark.parametrize("kind", ["shared-bounds", "local-bounds", "null-pointer"])
+def test_an_address_that_is_no_address_of_memory_is_explained_by_no_allocation(kind):
+    """Offsets into shared and local memory, and null with an index, name no allocation that they would lie near."""
+    with MockGpuBackend() as gpu:
+        values = gpu.array(np.zeros(5, np.float32))
+        finding = Finding(kind, "an offset", access="read", address=0x190, nbytes=4)
+        gpu.inject(FaultPlan().fail("launch", failure=LaunchFault(context_lost=False, findings=(finding,))))
+        gpu.kernel("mod", "culprit")[2, 4](values)
+        with pytest.raises(KernelFault) as info:
+            gpu.synchronize()
+        assert info.value.findings[0].allocation is None
+        assert "allocation" not in str(info.value)
+
+
 def test_the_ring_is_bounded_and_starts_anew_after_a_good_wait():
     """An unattributed fault lists at most the ring's length of launches, the latest, none from before a good wait."""
     count = RING_LENGTH + 9

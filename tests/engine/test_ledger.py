@@ -97,6 +97,16 @@ def test_a_raw_address_is_found_in_the_ledger(gpu):
         gpu.memset(raw, 0, 5)
 
 
+def test_an_address_far_from_everything_is_called_far():
+    """Nearest is worth a distance only where it is near: 4097 bytes are told, the other end of memory is not."""
+    with MockGpuBackend(strict_pointers=True) as gpu:
+        base = gpu.alloc(333).address
+        with pytest.raises(InvalidPointer, match=r"\(4097 bytes past the end of allocation 0 "):
+            gpu.resolve_pointer(DevicePtr(base + 333 + 4097))
+        with pytest.raises(InvalidPointer, match=r"\(far from any allocation; the nearest is allocation 0 "):
+            gpu.resolve_pointer(DevicePtr(base + (1 << 30)))
+
+
 def test_a_raw_address_of_dropped_memory_is_refused(gpu):
     """An address whose buffer was dropped while queued work still used it is not found again by number."""
     buffer = gpu.buffer(64)

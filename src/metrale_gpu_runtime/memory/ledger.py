@@ -14,6 +14,9 @@ from .allocation import Allocation, Block
 
 _REMEMBERED_GRAVES = 256
 
+# Farther than this from every allocation, an address is explained by none of them.
+_NEAR_NBYTES = 1 << 20
+
 
 class Ledger:
     """Every allocation of one backend, from the moment the driver gave it until it took it back.
@@ -124,6 +127,8 @@ class Ledger:
         if nearest is None:
             return ""
         closest, distance = nearest
+        if abs(distance) > _NEAR_NBYTES:
+            return f"far from any allocation; the nearest is {closest}"
         if distance < 0:
             return f"{-distance} bytes before {closest}"
         return f"{distance - 1} bytes past the end of {closest}"

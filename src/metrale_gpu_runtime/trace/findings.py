@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 _SHOWN_FINDINGS = 8
 
+# Addresses of these are offsets into memory of the block or the thread, or null: no allocation is near them.
+_IN_NO_ALLOCATION = frozenset({"shared-bounds", "local-bounds", "null-pointer"})
+
 
 class FaultBook:
     """All faults of one backend: `findings` in the order they were found, and the fault that lost the context."""
@@ -103,7 +106,7 @@ class FaultBook:
             changes["kernel"] = launch.kernel
         if finding.launch is None and (launch is not None or fault.launch is not None):
             changes["launch"] = launch.ordinal if launch is not None else fault.launch
-        if finding.address is not None:
+        if finding.address is not None and finding.kind not in _IN_NO_ALLOCATION:
             place = self._ledger.describe(finding.address)
             if place:
                 changes["allocation"] = place
