@@ -248,6 +248,8 @@ class BlockTranslator(ThreadTranslator):
         e.flush(sorted(live | self._always_live))
         if thread_lines is not None:
             self._loop(thread_lines)
+        if thread_lines is not None and step.leader in self._after_kill and self._kills(step):
+            self._end_when_nobody_lives()
         numbers = [self.numbers[place] for place in self._following(step)]
         if not numbers:
             e.do("br label %end")
@@ -305,6 +307,27 @@ class BlockTranslator(ThreadTranslator):
             f"  %{p}.zc = icmp ult i32 %{p}.z1, {nz}",
             f"  br i1 %{p}.zc, label %{p}.zh, label %{p}.done",
             f"{p}.done:",
+        ]
+
+    def _end_when_nobody_lives(self) -> None:
+        """Leave a loop in which threads end one by one: its own condition may never end it."""
+        e, p = self.e, f"n{self._number}"
+        base, count = self._array("alive", 1), self._thread_count()
+        e.lines += [
+            f"  br label %{p}.count",
+            f"{p}.count:",
+            f"  %{p}.i = phi i64 [ 0, %{p}.done ], [ %{p}.i1, %{p}.count ]",
+            f"  %{p}.any = phi i8 [ 0, %{p}.done ], [ %{p}.any1, %{p}.count ]",
+            f"  %{p}.ip = getelementptr i8, ptr {base}, i64 %{p}.i",
+            f"  %{p}.one = load i8, ptr %{p}.ip",
+            f"  %{p}.any1 = or i8 %{p}.any, %{p}.one",
+            f"  %{p}.i1 = add nuw nsw i64 %{p}.i, 1",
+            f"  %{p}.ic = icmp ult i64 %{p}.i1, {count}",
+            f"  br i1 %{p}.ic, label %{p}.count, label %{p}.counted",
+            f"{p}.counted:",
+            f"  %{p}.none = icmp eq i8 %{p}.any1, 0",
+            f"  br i1 %{p}.none, label %end, label %{p}.on",
+            f"{p}.on:",
         ]
 
     # ------------------------------------------------------------ the threads' code

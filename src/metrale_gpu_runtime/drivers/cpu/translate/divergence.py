@@ -142,9 +142,16 @@ class _Analysis:
             for index in found.branches
             if len(blocks[index].successors) == 2 and sum(s in self.exits for s in blocks[index].successors) == 1
         }
-        successors = [
-            tuple(s for s in block.successors if block.index not in found.kills or s not in self.exits) for block in blocks
-        ]
+        # The way out of a loop is no kill: without it the threads would never leave.
+        while True:
+            successors = [
+                tuple(s for s in block.successors if block.index not in found.kills or s not in self.exits)
+                for block in blocks
+            ]
+            stuck = found.kills - _reaching_an_end(successors)
+            if not stuck:
+                break
+            found.kills -= stuck
         joins = _immediate_postdominators(successors)
         found.inside = set()
         for index in found.branches - found.kills:
@@ -159,6 +166,21 @@ def _reached(blocks: tuple[BasicBlock, ...], start: int, stop: int | None) -> se
         if index not in seen:
             seen.add(index)
             pending.extend(s for s in blocks[index].successors if s != stop)
+    return seen
+
+
+def _reaching_an_end(successors: list[tuple[int, ...]]) -> set[int]:
+    predecessors: list[list[int]] = [[] for _ in successors]
+    for index, following in enumerate(successors):
+        for successor in following:
+            predecessors[successor].append(index)
+    seen = {index for index, following in enumerate(successors) if not following}
+    pending = list(seen)
+    while pending:
+        for predecessor in predecessors[pending.pop()]:
+            if predecessor not in seen:
+                seen.add(predecessor)
+                pending.append(predecessor)
     return seen
 
 
