@@ -6,31 +6,27 @@ import atexit
 import os
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, cast
+from collections.abc import Callable
+from typing import cast
 
-from .buffers import DeviceBuffer, make_array, make_buffer, make_empty
+from .calls.buffers import BufferCalls
 from .calls.capture import CaptureCalls
 from .calls.debugging import DebugCalls
 from .calls.launching import LaunchCalls
-from .calls.memory import MemoryCalls
 from .calls.modules import AskedDriver, ModuleCalls
 from .driver import Driver
-from .elements import BYTES
 from .errors import GpuError, GpuResourceWarning, KernelFault
 from .memory.pointers import PointerValue
 from .memory.redzones import read_settings
 from .modules.registry import ModuleRegistry
 from .stream import Stream
-from .trace.site import call_site
 
 __all__ = ["GpuBackend", "PointerValue"]
 
 _open_backends: weakref.WeakSet[GpuBackend] = weakref.WeakSet()
 
 
-class GpuBackend(MemoryCalls, LaunchCalls, CaptureCalls, ModuleCalls, DebugCalls):
+class GpuBackend(BufferCalls, LaunchCalls, CaptureCalls, ModuleCalls, DebugCalls):
     """One open device. Made by `open_backend(…)`; a context manager that closes it.
 
     `debug_sync`: wait for every launch, so that a fault names it (None: METRALE_DEBUG_SYNC_KERNELS=1 turns it on).
@@ -49,47 +45,7 @@ class GpuBackend(MemoryCalls, LaunchCalls, CaptureCalls, ModuleCalls, DebugCalls
         self._default_stream = Stream(self, self._default_lane, is_owned=False)
         _open_backends.add(self)
 
-    # ------------------------------------------------ buffers
-
-    def buffer(self, nbytes: int, *, label: str = "") -> DeviceBuffer:
-        """`nbytes` of untyped device memory, contents undefined, freed when dropped. Raises OutOfDeviceMemory."""
-        return make_buffer(self, nbytes, label, call_site(2))
-
-    def empty(self, shape: Any, dtype: Any, *, label: str = "") -> DeviceBuffer:
-        """A device array of this shape and element type (`mg.f32`, a NumPy dtype, "float32"), contents undefined."""
-        return make_empty(self, shape, dtype, label, call_site(2))
-
-    def array(self, source: Any, dtype: Any = None, *, label: str = "") -> DeviceBuffer:
-        """A device array with a copy of an array of any library, of a buffer, or of nested lists; done on return.
-
-        `dtype` converts as NumPy does. A strided host array is copied in C order.
-        """
-        return make_array(self, source, dtype, label, call_site(2))
-
-    @contextmanager
-    def scratch(self, nbytes: int, stream: Stream | int | None = None) -> Iterator[DeviceBuffer]:
-        """Untyped memory for work on `stream`, for the length of a `with` block; contents undefined.
-
-        It is used again by later scratch on the same stream without waiting, elsewhere once the work on it is done.
-        Its address must not be used after the block.
-        """
-        on = self.resolve_stream(stream)
-        self._settle()
-        allocation = self._scratch.take(nbytes, on.handle) if nbytes else None
-        if allocation is None:
-            allocation = self._allocate(nbytes, label="scratch", owned=True, site=call_site(3))
-        try:
-            yield DeviceBuffer(self, allocation, 0, (nbytes,), BYTES)
-        finally:
-            # What a recording has named belongs to it; it runs when others have the memory.
-            if nbytes and self.recorder(on) is None and not self._is_closed and allocation.is_live:
-                self._scratch.put(allocation)
-
-    def wait_for_uses(self, buffer: DeviceBuffer) -> None:
-        """Wait for the queued work that names a buffer, on whatever streams. Raises KernelFault."""
-        for use in self._in_flight.pending_uses(buffer.allocation.block):
-            if use.stream in self._lanes:
-                self._wait_for(self._lanes[use.stream])
+    # ------------------------------------------------ threads
 
     def bind_to_thread(self) -> None:
         """Make this device the calling thread's. Every call does so by itself; this only checks that it is usable."""

@@ -1,4 +1,4 @@
-"""DeviceBuffer: device memory with an owner, a type and a shape; In, Out, InOut: host arrays lent to one launch."""
+"""DeviceBuffer: device memory with an owner, a type and a shape, and its exchange with other libraries."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from .dlpack import CPU
-from .elements import BYTES, Element, count_of, element_of, read_shape
-from .errors import ArgumentError, ArgumentKindError, ElementTypeError, InvalidPointer, NotSupported
-from .exchange import ForeignArray, read_foreign
+from .elements import Element, count_of, element_of, read_shape
+from .errors import ArgumentKindError, ElementTypeError, InvalidPointer, NotSupported
+from .exchange import read_foreign
 from .handles import DevicePtr
+from .lending import HostArgument, HostLoan, In, InOut, Out
 from .memory.allocation import Allocation
 from .memory.ledger import Ledger
 from .memory.pointers import PointerValue, dead_pointer, foreign_memory
 from .scalars import ScalarType
-from .trace.launches import LentHostMemory
 
 if TYPE_CHECKING:
     from .backend import GpuBackend
-    from .stream import Stream
+
+__all__ = ["DeviceBuffer", "HostArgument", "HostLoan", "HostWindow", "In", "InOut", "Out", "as_numpy"]
 
 
 class DeviceBuffer:
@@ -176,7 +177,7 @@ class DeviceBuffer:
             return self
         array = read_foreign(source)
         if array is None:
-            array = read_foreign(_as_numpy(source, self._element))
+            array = read_foreign(as_numpy(source, self._element))
             assert array is not None
         self._check_same(array.nbytes, array.element, array.shape)
         if array.is_on_host:
@@ -341,7 +342,7 @@ class HostWindow:
         }
 
 
-def _as_numpy(values: object, element: Element | None) -> Any:
+def as_numpy(values: object, element: Element | None) -> Any:
     """Numbers and sequences of them as an array, exactly. Raises TypeError for what is none."""
     import numpy
 
@@ -359,169 +360,3 @@ def _as_numpy(values: object, element: Element | None) -> Any:
             given=str(array.dtype),
         )
     return converted
-
-
-def make_buffer(gpu: GpuBackend, nbytes: int, label: str, site: str) -> DeviceBuffer:
-    """Untyped memory; what `gpu.buffer` returns."""
-    allocation = gpu._allocate(nbytes, label=label, owned=True, site=site)
-    return DeviceBuffer(gpu, allocation, 0, (allocation.nbytes,), BYTES)
-
-
-def make_empty(gpu: GpuBackend, shape: object, dtype: object, label: str, site: str) -> DeviceBuffer:
-    """Typed memory, contents undefined; what `gpu.empty` returns."""
-    extents, element = read_shape(shape), element_of(dtype)
-    allocation = gpu._allocate(count_of(extents) * element.nbytes, label=label, owned=True, site=site)
-    return DeviceBuffer(gpu, allocation, 0, extents, element)
-
-
-def make_array(gpu: GpuBackend, source: Any, dtype: object, label: str, site: str) -> DeviceBuffer:
-    """A copy of an array on the device; what `gpu.array` returns."""
-    if isinstance(source, DeviceBuffer):
-        buffer = _like(gpu, source.shape, source._element, label, site)
-        return buffer.copy_from(source)
-    if dtype is not None:
-        element = element_of(dtype)
-        import numpy
-
-        source = numpy.asarray(source, dtype=element.dtype)
-    array = read_foreign(source)
-    if array is None:
-        source = _as_numpy(source, None)
-        array = read_foreign(source)
-        assert array is not None
-    if not array.is_contiguous and array.is_on_host:
-        import numpy
-
-        # The device array is new and in C order anyway; the values are the same.
-        source = numpy.ascontiguousarray(source)
-        array = read_foreign(source)
-        assert array is not None
-    buffer = _like(gpu, array.shape, _element_of_array(source, array), label, site)
-    return buffer.copy_from(source)
-
-
-def _like(gpu: GpuBackend, shape: tuple[int, ...], element: Element, label: str, site: str) -> DeviceBuffer:
-    allocation = gpu._allocate(count_of(shape) * element.nbytes, label=label, owned=True, site=site)
-    return DeviceBuffer(gpu, allocation, 0, shape, element)
-
-
-def _element_of_array(source: object, array: ForeignArray) -> Element:
-    if array.element is not None:
-        return Element(array.element.nbytes, array.element)
-    dtype = getattr(source, "dtype", None)
-    if dtype is not None:
-        return element_of(dtype)
-    return Element(array.item_nbytes)
-
-
-# ---------------------------------------------------------------- host arrays lent to one launch
-
-
-class HostArgument:
-    """A host array lent to one synchronous launch. Use In, Out or InOut."""
-
-    __slots__ = ("array",)
-
-    reads: bool = True
-    writes: bool = True
-
-    def __init__(self, array: Any) -> None:
-        self.array = array
-
-    def lend(self, gpu: GpuBackend) -> HostLoan:
-        """The loan to one launch. Raises ArgumentKindError for what is no host array, ArgumentError for gaps."""
-        name = type(self).__name__
-        array = None if isinstance(self.array, DeviceBuffer) else read_foreign(self.array)
-        if array is None or not array.is_on_host:
-            given = type(self.array).__name__
-            raise ArgumentKindError(
-                f"{name}(…) lends a host array; {given} is none. A device array is given as it is",
-                kernel="",
-                expected="a host array",
-                given=given,
-            )
-        if not array.is_contiguous:
-            raise ArgumentError(
-                f"{name}(…): an array of shape {array.shape} has strides of {array.strides} bytes; make it contiguous",
-                kernel="",
-                expected="contiguous",
-                given=array.strides,
-            )
-        if self.writes and not array.is_writable:
-            raise ArgumentError(
-                f"{name}(…): this array is read-only; lend it with In(…), or lend a copy", kernel="", given="read-only"
-            )
-        return HostLoan(gpu, self, array)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({type(self.array).__name__} {getattr(self.array, 'shape', '')})"
-
-
-class In(HostArgument):
-    """A host array that the kernel only reads."""
-
-    __slots__ = ()
-    writes = False
-
-
-class Out(HostArgument):
-    """A host array that the kernel writes, all of it: what it held does not reach the kernel, and need not survive."""
-
-    __slots__ = ()
-    reads = False
-
-
-class InOut(HostArgument):
-    """A host array that the kernel reads and writes."""
-
-    __slots__ = ()
-
-
-class HostLoan:
-    """One host array on loan: `begin` makes it reachable, `finish` queues its way back, `release` ends the loan.
-
-    Where the device uses host memory in place nothing is copied; a kernel that writes into an In array faults there.
-    """
-
-    __slots__ = ("_argument", "_array", "_buffer", "_gpu")
-
-    def __init__(self, gpu: GpuBackend, argument: HostArgument, array: ForeignArray) -> None:
-        self._gpu, self._argument, self._array = gpu, argument, array
-        self._buffer: DeviceBuffer | None = None
-
-    @property
-    def element(self) -> ScalarType | None:
-        return self._array.element
-
-    def begin(self, stream: Stream) -> PointerValue:
-        """Its address on the device, in the order of the stream."""
-        array = self._array
-        if array.nbytes == 0:
-            return PointerValue(0, None, 0, array.element, self._argument.writes, keepalive=array.owner)
-        if self._gpu.capabilities.host_arrays_are_device_arrays:
-            lent = LentHostMemory(array.address, array.nbytes, self._argument.writes, array.owner)
-            return PointerValue(
-                array.address,
-                None,
-                array.nbytes,
-                array.element,
-                self._argument.writes,
-                lent=lent,
-                keepalive=array.owner,
-            )
-        self._buffer = make_buffer(self._gpu, array.nbytes, repr(self._argument), "a host array lent to a launch")
-        if self._argument.reads:
-            self._gpu.copy_h2d_async_retained(self._argument.array, self._buffer, stream)
-        return PointerValue(self._buffer.address, self._buffer.allocation, array.nbytes, array.element)
-
-    def finish(self, stream: Stream) -> None:
-        """Queue the copy back for what the kernel writes; wait for the stream afterwards."""
-        if self._buffer is not None and self._argument.writes:
-            self._gpu.copy_d2h_async(self._buffer, self._argument.array, stream)
-
-    def release(self) -> None:
-        """Let go of the device's copy."""
-        self._buffer = None
-
-    def __repr__(self) -> str:
-        return repr(self._argument)

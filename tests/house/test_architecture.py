@@ -49,6 +49,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "kernel",
         "lane",
         "launch",
+        "lending",
         "limits",
         "memory",
         "modules",
