@@ -77,21 +77,49 @@ def test_barriers_with_different_ids_are_independent() -> None:
     assert max(steps[3][0] for steps in first) < min(steps[2][0] for steps in second)
 
 
+def test_a_complete_barrier_lets_nobody_else_go() -> None:
+    """Threads at another barrier stay when one opens."""
+
+    def program(b: int, t: int) -> list[Step]:
+        if t < 32:
+            return [barrier(1, 64), PASSED]
+        return [barrier(2, 32), YIELDED, PASSED, barrier(1, 64)]
+
+    outcome = finished(run(program, block=(64, 1, 1)))
+    first, second = outcome.log[0][:32], outcome.log[0][32:]
+    assert max(steps[2][0] for steps in second) < min(steps[1][0] for steps in first)
+
+
 def test_a_producer_arrives_without_waiting() -> None:
     """bar.arrive counts towards the barrier and does not hold its thread."""
 
     def program(b: int, t: int) -> list[Step]:
         if t < 32:
-            return [PASSED, Step(ARRIVE, mask_or_id=3), PASSED, wait_flag(8), Step(ARRIVE, mask_or_id=3)]
+            return [PASSED, Step(ARRIVE, mask_or_id=3), wait_flag(8), YIELDED, PASSED, Step(ARRIVE, mask_or_id=3)]
         return [barrier(3, 64), PASSED, set_flag(8), barrier(3, 64), PASSED]
 
     outcome = finished(run(program, block=(64, 1, 1)))
-    assert max(steps[0][0] for steps in outcome.log[0][:32]) < min(steps[1][0] for steps in outcome.log[0][32:])
+    producers, consumers = outcome.log[0][:32], outcome.log[0][32:]
+    assert max(steps[0][0] for steps in producers) < min(steps[1][0] for steps in consumers)
+    assert max(steps[4][0] for steps in producers) < min(steps[4][0] for steps in consumers)
 
 
 def test_a_count_means_warps_that_are_there_as_a_whole() -> None:
     """A block of 40 threads meets at `bar.sync 1, 64`: its second warp counts 32 although it has 8 threads."""
     finished(run(lambda b, t: [barrier(1, 64), PASSED], block=(40, 1, 1)))
+
+
+def test_a_part_of_a_warp_counts_its_threads() -> None:
+    """Half of a warp's lanes at `barrier.sync 1, 32` wait for another half, as long as the rest of the warp lives."""
+
+    def program(b: int, t: int) -> list[Step]:
+        if t % 2:
+            return [wait_flag(5)]
+        return [barrier(1, 32), PASSED, set_flag(5)] if t < 32 else [YIELDED, PASSED, barrier(1, 32)]
+
+    outcome = finished(run(program, block=(64, 1, 1)))
+    first, second = outcome.log[0][:32:2], outcome.log[0][32::2]
+    assert max(steps[1][0] for steps in second) < min(steps[1][0] for steps in first)
 
 
 def test_a_count_of_one_warp_does_not_wait_for_the_others() -> None:
@@ -144,7 +172,7 @@ DATA_OPS = [op for op in WarpOp if op not in (WarpOp.SYNC, WarpOp.ACTIVEMASK)]
 def test_warp_operations_give_what_ptx_says(op: WarpOp) -> None:
     """With any mask, and in a block whose last warp is not whole, each lane gets what the ISA's pseudo code gives."""
     rng = random.Random(int(op))
-    for threads in (32, 77):
+    for threads in (32, 77, 31):
         warps = -(-threads // 32)
         masks = [rng.choice([ALL, 0x0000FFFF, rng.getrandbits(32) | 1]) for _ in range(warps)]
         given = [operands_for(op, t % 32, rng) for t in range(threads)]
@@ -152,6 +180,8 @@ def test_warp_operations_give_what_ptx_says(op: WarpOp) -> None:
             given = [Operands(wide=given[0].wide)] * 32
         if op in (WarpOp.VOTE_ALL, WarpOp.VOTE_UNI) and threads == 32:
             given = [Operands(a=1)] * 32
+        if op is WarpOp.VOTE_UNI and threads == 31:
+            given = [Operands(a=0)] * 31
 
         def program(b: int, t: int) -> list[Step]:
             mask, o = masks[t // 32], given[t]  # noqa: B023
@@ -292,6 +322,18 @@ def test_yields_make_lanes_advance_together() -> None:
     outcome = finished(run(lambda b, t: [PASSED, YIELDED] * 5, block=(48, 1, 1)))
     for step in range(0, 8, 2):
         assert max(outcome.results(0, step)) < min(outcome.results(0, step + 2))
+
+
+def test_a_lane_that_yielded_waits_for_the_next_pass() -> None:
+    """While other lanes of its warp go on with warp operations, one that yielded does not run ahead of other warps."""
+
+    def program(b: int, t: int) -> list[Step]:
+        if t == 0:
+            return [warp(WarpOp.VOTE_ALL, 1)] * 3
+        return [YIELDED, PASSED] if t == 1 else [PASSED]
+
+    outcome = finished(run(program, block=(64, 1, 1)))
+    assert outcome.log[0][1][1][0] > max(steps[0][0] for steps in outcome.log[0][2:])
 
 
 def test_a_thread_may_wait_for_a_later_thread_of_its_block() -> None:

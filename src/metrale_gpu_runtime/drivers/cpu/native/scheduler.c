@@ -488,13 +488,8 @@ static int run_block(Launch *launch, Context *context, int resumed)
             return BLOCK_STOPPED;
         }
         spins += !yielded ? SPINS_BUSY : progress ? SPINS_YIELDING : SPINS_IDLE;
-        if (spins >= SPIN_PATIENCE) {
-            if (all_released) /* who resumes the block does not know of it */
-                for (uint32_t i = 0; i < count; i++)
-                    if (threads[i].state == THREAD_AT_BARRIER)
-                        threads[i].state = RUNNABLE;
-            return BLOCK_SPINS;
-        }
+        if (spins >= SPIN_PATIENCE)
+            return BLOCK_SPINS; /* threads that were just released still stand at their barrier, complete as it is */
     }
 }
 

@@ -1,7 +1,7 @@
 ; Made by build.py from scheduler.c: do not edit.
 ; flags -std=c17 -O2 -S -emit-llvm -Wall -Wextra -Werror -Wno-pass-failed -ffp-contract=off -fno-math-errno -fwrapv -fno-strict-aliasing -fno-vectorize -fno-slp-vectorize -fno-unroll-loops -fno-stack-protector -fno-asynchronous-unwind-tables -fPIC
 ; sha256 abi.h 1bf809b2ae45aeff1442d603e5ed2f0859357d8926add5f3961dbe2993351f1b
-; sha256 scheduler.c 2cc9c59737f03bab2f6b1432e7e473781d54b11fdb4ef215670a3a2ce3f11572
+; sha256 scheduler.c b15632c1d1fffa563ee95da4aa930603e0121f6cc932169367ccd97932681a50
 source_filename = "scheduler.c"
 
 %struct.Range = type { i64, i64, i64 }
@@ -238,12 +238,12 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
 74:                                               ; preds = %34, %38, %71, %12, %70
   %75 = phi i32 [ 0, %70 ], [ 0, %12 ], [ 0, %38 ], [ 0, %71 ], [ 1, %34 ]
   call void @llvm.lifetime.end.p0(i64 112, ptr nonnull %7) #12
-  br label %885
+  br label %873
 
 76:                                               ; preds = %9, %4
   %77 = load i32, ptr @KERNEL_SUSPENDS, align 4
   %78 = icmp eq i32 %77, 0
-  br i1 %78, label %882, label %79
+  br i1 %78, label %870, label %79
 
 79:                                               ; preds = %76
   %80 = icmp eq i32 %2, 0
@@ -258,30 +258,30 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
   %89 = getelementptr inbounds i8, ptr %0, i64 8
   %90 = getelementptr i8, ptr %0, i64 12
   %91 = zext i32 %2 to i64
-  br i1 %80, label %885, label %92
+  br i1 %80, label %873, label %92
 
-92:                                               ; preds = %79, %873
-  %93 = phi i64 [ %94, %873 ], [ %3, %79 ]
+92:                                               ; preds = %79, %861
+  %93 = phi i64 [ %94, %861 ], [ %3, %79 ]
   %94 = sub i64 %93, %91
   br label %95
 
-95:                                               ; preds = %92, %868
-  %96 = phi i64 [ %871, %868 ], [ 0, %92 ]
-  %97 = phi i64 [ %107, %868 ], [ %93, %92 ]
-  %98 = phi i32 [ %870, %868 ], [ 0, %92 ]
-  %99 = phi i32 [ %869, %868 ], [ 0, %92 ]
+95:                                               ; preds = %92, %856
+  %96 = phi i64 [ %859, %856 ], [ 0, %92 ]
+  %97 = phi i64 [ %107, %856 ], [ %93, %92 ]
+  %98 = phi i32 [ %858, %856 ], [ 0, %92 ]
+  %99 = phi i32 [ %857, %856 ], [ 0, %92 ]
   %100 = getelementptr ptr, ptr %1, i64 %96
   %101 = load ptr, ptr %100, align 8
   %102 = getelementptr inbounds i8, ptr %101, i64 136
   %103 = load i32, ptr %102, align 8
   %104 = load atomic i32, ptr %81 monotonic, align 8
   %105 = icmp eq i32 %104, 0
-  br i1 %105, label %106, label %885
+  br i1 %105, label %106, label %873
 
 106:                                              ; preds = %95
   %107 = add i64 %97, -1
   %108 = icmp eq i64 %97, 0
-  br i1 %108, label %885, label %109
+  br i1 %108, label %873, label %109
 
 109:                                              ; preds = %106
   %110 = icmp eq i32 %103, 0
@@ -291,12 +291,12 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
   %112 = load atomic i64, ptr %82 monotonic, align 8
   %113 = load i64, ptr %83, align 8
   %114 = icmp ult i64 %112, %113
-  br i1 %114, label %115, label %868
+  br i1 %114, label %115, label %856
 
 115:                                              ; preds = %111
   %116 = atomicrmw add ptr %82, i64 1 monotonic, align 8
   %117 = icmp ult i64 %116, %113
-  br i1 %117, label %118, label %868
+  br i1 %117, label %118, label %856
 
 118:                                              ; preds = %115
   %119 = load i32, ptr %84, align 8
@@ -541,15 +541,15 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
   %285 = getelementptr inbounds i8, ptr %101, i64 40
   br label %286
 
-286:                                              ; preds = %842, %275
-  %287 = phi i32 [ %276, %275 ], [ %671, %842 ]
-  %288 = phi i32 [ %277, %275 ], [ %536, %842 ]
-  %289 = phi i32 [ %278, %275 ], [ %672, %842 ]
-  %290 = phi i32 [ 0, %275 ], [ %669, %842 ]
-  %291 = phi i32 [ 0, %275 ], [ %847, %842 ]
+286:                                              ; preds = %841, %275
+  %287 = phi i32 [ %276, %275 ], [ %670, %841 ]
+  %288 = phi i32 [ %277, %275 ], [ %536, %841 ]
+  %289 = phi i32 [ %278, %275 ], [ %671, %841 ]
+  %290 = phi i32 [ 0, %275 ], [ %669, %841 ]
+  %291 = phi i32 [ 0, %275 ], [ %846, %841 ]
   %292 = load atomic i32, ptr %81 monotonic, align 8
   %293 = icmp eq i32 %292, 0
-  br i1 %293, label %294, label %885
+  br i1 %293, label %294, label %873
 
 294:                                              ; preds = %286
   br i1 %279, label %534, label %295
@@ -628,7 +628,7 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
   %358 = load i32, ptr %282, align 8
   %359 = tail call i32 @kernel_thread(ptr noundef %0, ptr noundef %101, ptr noundef %333, i32 noundef %351, i32 noundef %353, i32 noundef %355, i32 noundef %356, i32 noundef %357, i32 noundef %358) #12
   store i32 %359, ptr %334, align 4
-  switch i32 %359, label %862 [
+  switch i32 %359, label %848 [
     i32 1, label %360
     i32 2, label %386
     i32 3, label %393
@@ -883,7 +883,7 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
   %540 = phi i32 [ 0, %294 ], [ %400, %526 ]
   %541 = load i32, ptr %283, align 4
   %542 = icmp eq i32 %541, 0
-  br i1 %542, label %863, label %543
+  br i1 %542, label %849, label %543
 
 543:                                              ; preds = %534
   %544 = icmp ne i32 %537, 0
@@ -1076,318 +1076,297 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
 
 668:                                              ; preds = %663, %553, %547
   %669 = phi i32 [ 0, %553 ], [ 0, %663 ], [ 1, %547 ]
-  %670 = phi i1 [ false, %553 ], [ false, %663 ], [ true, %547 ]
-  %671 = phi i32 [ 0, %553 ], [ %664, %663 ], [ 0, %547 ]
-  %672 = phi i32 [ %537, %553 ], [ %666, %663 ], [ %537, %547 ]
-  %673 = phi i32 [ %540, %553 ], [ %667, %663 ], [ 1, %547 ]
-  %674 = or i32 %539, %538
-  %675 = or i32 %674, %673
-  %676 = icmp eq i32 %675, 0
-  br i1 %676, label %677, label %842
+  %670 = phi i32 [ 0, %553 ], [ %664, %663 ], [ 0, %547 ]
+  %671 = phi i32 [ %537, %553 ], [ %666, %663 ], [ %537, %547 ]
+  %672 = phi i32 [ %540, %553 ], [ %667, %663 ], [ 1, %547 ]
+  %673 = or i32 %539, %538
+  %674 = or i32 %673, %672
+  %675 = icmp eq i32 %674, 0
+  br i1 %675, label %676, label %841
 
-677:                                              ; preds = %668
-  %678 = load ptr, ptr %285, align 8
-  %679 = load i32, ptr %84, align 8
-  %680 = icmp ne i32 %679, 0
-  tail call void @llvm.assume(i1 %680)
-  %681 = zext i32 %679 to i64
-  br label %685
+676:                                              ; preds = %668
+  %677 = load ptr, ptr %285, align 8
+  %678 = load i32, ptr %84, align 8
+  %679 = icmp ne i32 %678, 0
+  tail call void @llvm.assume(i1 %679)
+  %680 = zext i32 %678 to i64
+  br label %684
 
-682:                                              ; preds = %695
-  %683 = icmp eq ptr %696, null
-  %684 = select i1 %683, ptr %697, ptr %696
-  br i1 %683, label %790, label %699
+681:                                              ; preds = %694
+  %682 = icmp eq ptr %695, null
+  %683 = select i1 %682, ptr %696, ptr %695
+  br i1 %682, label %789, label %698
 
-685:                                              ; preds = %695, %677
-  %686 = phi i64 [ %681, %677 ], [ %689, %695 ]
-  %687 = phi ptr [ null, %677 ], [ %697, %695 ]
-  %688 = phi ptr [ null, %677 ], [ %696, %695 ]
-  %689 = add nsw i64 %686, -1
-  %690 = getelementptr %struct.Thread, ptr %678, i64 %689
-  %691 = getelementptr inbounds i8, ptr %690, i64 4
-  %692 = load i32, ptr %691, align 4
-  switch i32 %692, label %694 [
-    i32 1, label %695
-    i32 2, label %693
+684:                                              ; preds = %694, %676
+  %685 = phi i64 [ %680, %676 ], [ %688, %694 ]
+  %686 = phi ptr [ null, %676 ], [ %696, %694 ]
+  %687 = phi ptr [ null, %676 ], [ %695, %694 ]
+  %688 = add nsw i64 %685, -1
+  %689 = getelementptr %struct.Thread, ptr %677, i64 %688
+  %690 = getelementptr inbounds i8, ptr %689, i64 4
+  %691 = load i32, ptr %690, align 4
+  switch i32 %691, label %693 [
+    i32 1, label %694
+    i32 2, label %692
   ]
 
-693:                                              ; preds = %685
-  br label %695
+692:                                              ; preds = %684
+  br label %694
 
-694:                                              ; preds = %685
-  br label %695
+693:                                              ; preds = %684
+  br label %694
 
-695:                                              ; preds = %694, %693, %685
-  %696 = phi ptr [ %690, %693 ], [ %688, %685 ], [ %688, %694 ]
-  %697 = phi ptr [ %687, %693 ], [ %690, %685 ], [ %687, %694 ]
-  %698 = icmp eq i64 %689, 0
-  br i1 %698, label %682, label %685, !llvm.loop !23
+694:                                              ; preds = %693, %692, %684
+  %695 = phi ptr [ %689, %692 ], [ %687, %684 ], [ %687, %693 ]
+  %696 = phi ptr [ %686, %692 ], [ %689, %684 ], [ %686, %693 ]
+  %697 = icmp eq i64 %688, 0
+  br i1 %697, label %681, label %684, !llvm.loop !23
 
-699:                                              ; preds = %682
-  %700 = getelementptr inbounds i8, ptr %696, i64 20
-  %701 = load i32, ptr %700, align 4
-  %702 = and i32 %701, -32
-  %703 = sub i32 %679, %702
-  %704 = tail call i32 @llvm.umin.i32(i32 %703, i32 32)
-  %705 = icmp eq i32 %679, %702
-  br i1 %705, label %728, label %706
+698:                                              ; preds = %681
+  %699 = getelementptr inbounds i8, ptr %695, i64 20
+  %700 = load i32, ptr %699, align 4
+  %701 = and i32 %700, -32
+  %702 = sub i32 %678, %701
+  %703 = tail call i32 @llvm.umin.i32(i32 %702, i32 32)
+  %704 = icmp eq i32 %678, %701
+  br i1 %704, label %727, label %705
 
-706:                                              ; preds = %699
-  %707 = zext i32 %702 to i64
-  %708 = tail call i32 @llvm.umax.i32(i32 %704, i32 1)
-  %709 = zext nneg i32 %708 to i64
-  br label %777
+705:                                              ; preds = %698
+  %706 = zext i32 %701 to i64
+  %707 = tail call i32 @llvm.umax.i32(i32 %703, i32 1)
+  %708 = zext nneg i32 %707 to i64
+  br label %776
 
-710:                                              ; preds = %777
-  %711 = getelementptr %struct.Thread, ptr %678, i64 %707
-  %712 = zext nneg i32 %704 to i64
-  br label %713
+709:                                              ; preds = %776
+  %710 = getelementptr %struct.Thread, ptr %677, i64 %706
+  %711 = zext nneg i32 %703 to i64
+  br label %712
 
-713:                                              ; preds = %713, %710
-  %714 = phi i64 [ 0, %710 ], [ %723, %713 ]
-  %715 = phi i32 [ 0, %710 ], [ %722, %713 ]
-  %716 = getelementptr %struct.Thread, ptr %711, i64 %714, i32 1
-  %717 = load i32, ptr %716, align 4
-  %718 = icmp ne i32 %717, 0
-  %719 = zext i1 %718 to i32
-  %720 = trunc nuw i64 %714 to i32
-  %721 = shl nuw i32 %719, %720
-  %722 = or i32 %721, %715
-  %723 = add nuw nsw i64 %714, 1
-  %724 = icmp eq i64 %723, %712
-  br i1 %724, label %725, label %713, !llvm.loop !15
+712:                                              ; preds = %712, %709
+  %713 = phi i64 [ 0, %709 ], [ %722, %712 ]
+  %714 = phi i32 [ 0, %709 ], [ %721, %712 ]
+  %715 = getelementptr %struct.Thread, ptr %710, i64 %713, i32 1
+  %716 = load i32, ptr %715, align 4
+  %717 = icmp ne i32 %716, 0
+  %718 = zext i1 %717 to i32
+  %719 = trunc nuw i64 %713 to i32
+  %720 = shl nuw i32 %718, %719
+  %721 = or i32 %720, %714
+  %722 = add nuw nsw i64 %713, 1
+  %723 = icmp eq i64 %722, %711
+  br i1 %723, label %724, label %712, !llvm.loop !15
 
-725:                                              ; preds = %713
-  %726 = xor i32 %722, -1
-  %727 = icmp eq i32 %787, 0
-  br i1 %727, label %728, label %732
+724:                                              ; preds = %712
+  %725 = xor i32 %721, -1
+  %726 = icmp eq i32 %786, 0
+  br i1 %726, label %727, label %731
 
-728:                                              ; preds = %725, %699
-  %729 = phi i32 [ %726, %725 ], [ -1, %699 ]
-  %730 = getelementptr inbounds i8, ptr %684, i64 24
-  %731 = load i32, ptr %730, align 8
-  br label %766
+727:                                              ; preds = %724, %698
+  %728 = phi i32 [ %725, %724 ], [ -1, %698 ]
+  %729 = getelementptr inbounds i8, ptr %683, i64 24
+  %730 = load i32, ptr %729, align 8
+  br label %765
 
-732:                                              ; preds = %725
-  %733 = getelementptr inbounds i8, ptr %684, i64 24
-  %734 = load i32, ptr %733, align 8
-  %735 = getelementptr inbounds i8, ptr %684, i64 36
-  %736 = getelementptr inbounds i8, ptr %684, i64 40
-  %737 = load i32, ptr %736, align 8
-  %738 = icmp eq i32 %734, 0
-  br label %739
+731:                                              ; preds = %724
+  %732 = getelementptr inbounds i8, ptr %683, i64 24
+  %733 = load i32, ptr %732, align 8
+  %734 = getelementptr inbounds i8, ptr %683, i64 36
+  %735 = getelementptr inbounds i8, ptr %683, i64 40
+  %736 = load i32, ptr %735, align 8
+  %737 = icmp eq i32 %733, 0
+  br label %738
 
-739:                                              ; preds = %753, %732
-  %740 = phi i32 [ 0, %732 ], [ %762, %753 ]
-  %741 = phi i32 [ %787, %732 ], [ %764, %753 ]
-  %742 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %741, i1 true)
-  %743 = zext nneg i32 %742 to i64
-  %744 = getelementptr %struct.Thread, ptr %711, i64 %743
-  %745 = getelementptr inbounds i8, ptr %744, i64 24
-  %746 = load i32, ptr %745, align 8
-  %747 = icmp eq i32 %746, %734
-  br i1 %747, label %748, label %753
+738:                                              ; preds = %752, %731
+  %739 = phi i32 [ 0, %731 ], [ %761, %752 ]
+  %740 = phi i32 [ %786, %731 ], [ %763, %752 ]
+  %741 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %740, i1 true)
+  %742 = zext nneg i32 %741 to i64
+  %743 = getelementptr %struct.Thread, ptr %710, i64 %742
+  %744 = getelementptr inbounds i8, ptr %743, i64 24
+  %745 = load i32, ptr %744, align 8
+  %746 = icmp eq i32 %745, %733
+  br i1 %746, label %747, label %752
 
-748:                                              ; preds = %739
-  %749 = getelementptr inbounds i8, ptr %744, i64 36
-  %750 = load i32, ptr %749, align 4
-  %751 = load i32, ptr %735, align 4
-  %752 = icmp eq i32 %750, %751
-  br label %753
+747:                                              ; preds = %738
+  %748 = getelementptr inbounds i8, ptr %743, i64 36
+  %749 = load i32, ptr %748, align 4
+  %750 = load i32, ptr %734, align 4
+  %751 = icmp eq i32 %749, %750
+  br label %752
 
-753:                                              ; preds = %748, %739
-  %754 = phi i1 [ false, %739 ], [ %752, %748 ]
-  %755 = getelementptr inbounds i8, ptr %744, i64 40
-  %756 = load i32, ptr %755, align 8
-  %757 = icmp eq i32 %756, %737
-  %758 = or i1 %738, %757
-  %759 = and i1 %754, %758
-  %760 = zext i1 %759 to i32
-  %761 = shl nuw i32 %760, %742
-  %762 = or i32 %761, %740
-  %763 = add i32 %741, -1
-  %764 = and i32 %763, %741
-  %765 = icmp eq i32 %764, 0
-  br i1 %765, label %766, label %739, !llvm.loop !16
+752:                                              ; preds = %747, %738
+  %753 = phi i1 [ false, %738 ], [ %751, %747 ]
+  %754 = getelementptr inbounds i8, ptr %743, i64 40
+  %755 = load i32, ptr %754, align 8
+  %756 = icmp eq i32 %755, %736
+  %757 = or i1 %737, %756
+  %758 = and i1 %753, %757
+  %759 = zext i1 %758 to i32
+  %760 = shl nuw i32 %759, %741
+  %761 = or i32 %760, %739
+  %762 = add i32 %740, -1
+  %763 = and i32 %762, %740
+  %764 = icmp eq i32 %763, 0
+  br i1 %764, label %765, label %738, !llvm.loop !16
 
-766:                                              ; preds = %753, %728
-  %767 = phi i32 [ %729, %728 ], [ %726, %753 ]
-  %768 = phi i32 [ %731, %728 ], [ %734, %753 ]
-  %769 = phi i32 [ 0, %728 ], [ %762, %753 ]
-  %770 = getelementptr inbounds i8, ptr %684, i64 36
-  %771 = load i32, ptr %770, align 4
-  %772 = icmp ugt i32 %703, 31
-  %773 = shl nsw i32 -1, %704
-  %774 = xor i32 %773, -1
-  %775 = select i1 %772, i32 -1, i32 %774
-  %776 = and i32 %767, %775
-  br label %808
+765:                                              ; preds = %752, %727
+  %766 = phi i32 [ %728, %727 ], [ %725, %752 ]
+  %767 = phi i32 [ %730, %727 ], [ %733, %752 ]
+  %768 = phi i32 [ 0, %727 ], [ %761, %752 ]
+  %769 = getelementptr inbounds i8, ptr %683, i64 36
+  %770 = load i32, ptr %769, align 4
+  %771 = icmp ugt i32 %702, 31
+  %772 = shl nsw i32 -1, %703
+  %773 = xor i32 %772, -1
+  %774 = select i1 %771, i32 -1, i32 %773
+  %775 = and i32 %766, %774
+  br label %807
 
-777:                                              ; preds = %777, %706
-  %778 = phi i64 [ 0, %706 ], [ %788, %777 ]
-  %779 = phi i32 [ 0, %706 ], [ %787, %777 ]
-  %780 = add nuw nsw i64 %778, %707
-  %781 = getelementptr %struct.Thread, ptr %678, i64 %780, i32 1
-  %782 = load i32, ptr %781, align 4
-  %783 = icmp eq i32 %782, 2
-  %784 = zext i1 %783 to i32
-  %785 = trunc nuw nsw i64 %778 to i32
-  %786 = shl nuw i32 %784, %785
-  %787 = or i32 %786, %779
-  %788 = add nuw nsw i64 %778, 1
-  %789 = icmp eq i64 %788, %709
-  br i1 %789, label %710, label %777, !llvm.loop !24
+776:                                              ; preds = %776, %705
+  %777 = phi i64 [ 0, %705 ], [ %787, %776 ]
+  %778 = phi i32 [ 0, %705 ], [ %786, %776 ]
+  %779 = add nuw nsw i64 %777, %706
+  %780 = getelementptr %struct.Thread, ptr %677, i64 %779, i32 1
+  %781 = load i32, ptr %780, align 4
+  %782 = icmp eq i32 %781, 2
+  %783 = zext i1 %782 to i32
+  %784 = trunc nuw nsw i64 %777 to i32
+  %785 = shl nuw i32 %783, %784
+  %786 = or i32 %785, %778
+  %787 = add nuw nsw i64 %777, 1
+  %788 = icmp eq i64 %787, %708
+  br i1 %788, label %709, label %776, !llvm.loop !24
 
-790:                                              ; preds = %682
-  %791 = load i32, ptr %283, align 4
-  %792 = sub i32 %679, %791
+789:                                              ; preds = %681
+  %790 = load i32, ptr %283, align 4
+  %791 = sub i32 %678, %790
   call void @llvm.lifetime.start.p0(i64 256, ptr nonnull %5) #12
-  %793 = getelementptr inbounds i8, ptr %697, i64 28
-  %794 = load i32, ptr %793, align 4
-  %795 = and i32 %794, 15
-  %796 = call fastcc i32 @look_at_barriers(ptr noundef %0, ptr noundef nonnull readonly %101, ptr noundef nonnull %5)
-  %797 = zext nneg i32 %795 to i64
-  %798 = getelementptr [16 x %struct.Barrier], ptr %5, i64 0, i64 %797
-  %799 = load i32, ptr %798, align 16
-  %800 = getelementptr [16 x i32], ptr %284, i64 0, i64 %797
-  %801 = load i32, ptr %800, align 4
-  %802 = add i32 %801, %799
-  %803 = getelementptr inbounds i8, ptr %798, i64 12
-  %804 = load i32, ptr %803, align 4
-  %805 = icmp eq i32 %804, 0
-  %806 = select i1 %805, i32 %791, i32 %804
-  %807 = load i32, ptr %793, align 4
+  %792 = getelementptr inbounds i8, ptr %696, i64 28
+  %793 = load i32, ptr %792, align 4
+  %794 = and i32 %793, 15
+  %795 = call fastcc i32 @look_at_barriers(ptr noundef %0, ptr noundef nonnull readonly %101, ptr noundef nonnull %5)
+  %796 = zext nneg i32 %794 to i64
+  %797 = getelementptr [16 x %struct.Barrier], ptr %5, i64 0, i64 %796
+  %798 = load i32, ptr %797, align 16
+  %799 = getelementptr [16 x i32], ptr %284, i64 0, i64 %796
+  %800 = load i32, ptr %799, align 4
+  %801 = add i32 %800, %798
+  %802 = getelementptr inbounds i8, ptr %797, i64 12
+  %803 = load i32, ptr %802, align 4
+  %804 = icmp eq i32 %803, 0
+  %805 = select i1 %804, i32 %790, i32 %803
+  %806 = load i32, ptr %792, align 4
   call void @llvm.lifetime.end.p0(i64 256, ptr nonnull %5) #12
-  br label %808
+  br label %807
 
-808:                                              ; preds = %790, %766
-  %809 = phi ptr [ %697, %790 ], [ %684, %766 ]
-  %810 = phi i32 [ 8, %790 ], [ 9, %766 ]
-  %811 = phi i32 [ %792, %790 ], [ %776, %766 ]
-  %812 = phi i32 [ %807, %790 ], [ %768, %766 ]
-  %813 = phi i32 [ %806, %790 ], [ %771, %766 ]
-  %814 = phi i32 [ %802, %790 ], [ %769, %766 ]
-  %815 = getelementptr inbounds i8, ptr %0, i64 96
-  %816 = atomicrmw xchg ptr %815, i32 1 acq_rel, align 8
-  %817 = icmp eq i32 %816, 0
-  br i1 %817, label %818, label %862
+807:                                              ; preds = %789, %765
+  %808 = phi ptr [ %696, %789 ], [ %683, %765 ]
+  %809 = phi i32 [ 8, %789 ], [ 9, %765 ]
+  %810 = phi i32 [ %791, %789 ], [ %775, %765 ]
+  %811 = phi i32 [ %806, %789 ], [ %767, %765 ]
+  %812 = phi i32 [ %805, %789 ], [ %770, %765 ]
+  %813 = phi i32 [ %801, %789 ], [ %768, %765 ]
+  %814 = getelementptr inbounds i8, ptr %0, i64 96
+  %815 = atomicrmw xchg ptr %814, i32 1 acq_rel, align 8
+  %816 = icmp eq i32 %815, 0
+  br i1 %816, label %817, label %848
 
-818:                                              ; preds = %808
-  %819 = getelementptr inbounds i8, ptr %0, i64 100
-  store i32 %810, ptr %819, align 4
-  %820 = getelementptr inbounds i8, ptr %0, i64 104
-  store i32 0, ptr %820, align 8
-  %821 = getelementptr inbounds i8, ptr %809, i64 40
-  %822 = load i32, ptr %821, align 8
-  %823 = getelementptr inbounds i8, ptr %0, i64 108
-  store i32 %822, ptr %823, align 4
-  %824 = getelementptr inbounds i8, ptr %0, i64 112
-  %825 = getelementptr inbounds i8, ptr %809, i64 8
-  %826 = getelementptr inbounds i8, ptr %0, i64 124
-  br label %832
+817:                                              ; preds = %807
+  %818 = getelementptr inbounds i8, ptr %0, i64 100
+  store i32 %809, ptr %818, align 4
+  %819 = getelementptr inbounds i8, ptr %0, i64 104
+  store i32 0, ptr %819, align 8
+  %820 = getelementptr inbounds i8, ptr %808, i64 40
+  %821 = load i32, ptr %820, align 8
+  %822 = getelementptr inbounds i8, ptr %0, i64 108
+  store i32 %821, ptr %822, align 4
+  %823 = getelementptr inbounds i8, ptr %0, i64 112
+  %824 = getelementptr inbounds i8, ptr %808, i64 8
+  %825 = getelementptr inbounds i8, ptr %0, i64 124
+  br label %831
 
-827:                                              ; preds = %832
-  %828 = getelementptr inbounds i8, ptr %0, i64 152
-  store i32 %814, ptr %828, align 4
-  %829 = getelementptr inbounds i8, ptr %0, i64 156
-  store i32 %813, ptr %829, align 4
-  %830 = getelementptr inbounds i8, ptr %0, i64 160
-  store i32 %812, ptr %830, align 4
-  %831 = getelementptr inbounds i8, ptr %0, i64 164
-  store i32 %811, ptr %831, align 4
-  br label %862
+826:                                              ; preds = %831
+  %827 = getelementptr inbounds i8, ptr %0, i64 152
+  store i32 %813, ptr %827, align 4
+  %828 = getelementptr inbounds i8, ptr %0, i64 156
+  store i32 %812, ptr %828, align 4
+  %829 = getelementptr inbounds i8, ptr %0, i64 160
+  store i32 %811, ptr %829, align 4
+  %830 = getelementptr inbounds i8, ptr %0, i64 164
+  store i32 %810, ptr %830, align 4
+  br label %848
 
-832:                                              ; preds = %832, %818
-  %833 = phi i64 [ 0, %818 ], [ %840, %832 ]
-  %834 = getelementptr [3 x i32], ptr %280, i64 0, i64 %833
-  %835 = load i32, ptr %834, align 4
-  %836 = getelementptr [3 x i32], ptr %824, i64 0, i64 %833
-  store i32 %835, ptr %836, align 4
-  %837 = getelementptr [3 x i32], ptr %825, i64 0, i64 %833
-  %838 = load i32, ptr %837, align 4
-  %839 = getelementptr [3 x i32], ptr %826, i64 0, i64 %833
-  store i32 %838, ptr %839, align 4
-  %840 = add nuw nsw i64 %833, 1
-  %841 = icmp eq i64 %840, 3
-  br i1 %841, label %827, label %832, !llvm.loop !25
+831:                                              ; preds = %831, %817
+  %832 = phi i64 [ 0, %817 ], [ %839, %831 ]
+  %833 = getelementptr [3 x i32], ptr %280, i64 0, i64 %832
+  %834 = load i32, ptr %833, align 4
+  %835 = getelementptr [3 x i32], ptr %823, i64 0, i64 %832
+  store i32 %834, ptr %835, align 4
+  %836 = getelementptr [3 x i32], ptr %824, i64 0, i64 %832
+  %837 = load i32, ptr %836, align 4
+  %838 = getelementptr [3 x i32], ptr %825, i64 0, i64 %832
+  store i32 %837, ptr %838, align 4
+  %839 = add nuw nsw i64 %832, 1
+  %840 = icmp eq i64 %839, 3
+  br i1 %840, label %826, label %831, !llvm.loop !25
 
-842:                                              ; preds = %668
-  %843 = icmp eq i32 %538, 0
-  %844 = icmp eq i32 %673, 0
-  %845 = select i1 %844, i32 4096, i32 256
-  %846 = select i1 %843, i32 16, i32 %845
-  %847 = add i32 %846, %291
-  %848 = icmp ugt i32 %847, 1048575
-  br i1 %848, label %849, label %286, !llvm.loop !26
+841:                                              ; preds = %668
+  %842 = icmp eq i32 %538, 0
+  %843 = icmp eq i32 %672, 0
+  %844 = select i1 %843, i32 4096, i32 256
+  %845 = select i1 %842, i32 16, i32 %844
+  %846 = add i32 %845, %291
+  %847 = icmp ult i32 %846, 1048576
+  br i1 %847, label %286, label %850, !llvm.loop !26
 
-849:                                              ; preds = %842
-  %850 = select i1 %670, i1 %230, i1 false
-  br i1 %850, label %851, label %864
-
-851:                                              ; preds = %849
-  %852 = zext i32 %228 to i64
-  br label %853
-
-853:                                              ; preds = %859, %851
-  %854 = phi i64 [ 0, %851 ], [ %860, %859 ]
-  %855 = getelementptr %struct.Thread, ptr %227, i64 %854, i32 1
-  %856 = load i32, ptr %855, align 4
-  %857 = icmp eq i32 %856, 1
-  br i1 %857, label %858, label %859
-
-858:                                              ; preds = %853
-  store i32 5, ptr %855, align 4
-  br label %859
-
-859:                                              ; preds = %858, %853
-  %860 = add nuw nsw i64 %854, 1
-  %861 = icmp eq i64 %860, %852
-  br i1 %861, label %864, label %853, !llvm.loop !27
-
-862:                                              ; preds = %349, %827, %808
+848:                                              ; preds = %349, %826, %807
   store atomic i32 1, ptr %81 release, align 8
-  br label %885
+  br label %873
 
-863:                                              ; preds = %534
+849:                                              ; preds = %534
   store i32 0, ptr %102, align 8
-  br label %864
+  br label %852
 
-864:                                              ; preds = %859, %863, %849
-  %865 = phi i32 [ 1, %863 ], [ %225, %849 ], [ %225, %859 ]
-  %866 = load i32, ptr %102, align 8
-  %867 = add i32 %866, %98
-  br label %868
+850:                                              ; preds = %841
+  %851 = load i32, ptr %102, align 8
+  br label %852
 
-868:                                              ; preds = %864, %115, %111
-  %869 = phi i32 [ %865, %864 ], [ %99, %111 ], [ %99, %115 ]
-  %870 = phi i32 [ %867, %864 ], [ %98, %111 ], [ %98, %115 ]
-  %871 = add nuw nsw i64 %96, 1
-  %872 = icmp eq i64 %871, %91
-  br i1 %872, label %873, label %95, !llvm.loop !28
+852:                                              ; preds = %850, %849
+  %853 = phi i32 [ 0, %849 ], [ %851, %850 ]
+  %854 = phi i32 [ 1, %849 ], [ %225, %850 ]
+  %855 = add i32 %853, %98
+  br label %856
 
-873:                                              ; preds = %868
-  %874 = icmp eq i32 %869, 0
-  br i1 %874, label %875, label %92, !llvm.loop !29
+856:                                              ; preds = %852, %115, %111
+  %857 = phi i32 [ %854, %852 ], [ %99, %111 ], [ %99, %115 ]
+  %858 = phi i32 [ %855, %852 ], [ %98, %111 ], [ %98, %115 ]
+  %859 = add nuw nsw i64 %96, 1
+  %860 = icmp eq i64 %859, %91
+  br i1 %860, label %861, label %95, !llvm.loop !27
 
-875:                                              ; preds = %873
-  %876 = icmp eq i32 %870, 0
-  br i1 %876, label %885, label %877
+861:                                              ; preds = %856
+  %862 = icmp eq i32 %857, 0
+  br i1 %862, label %863, label %92, !llvm.loop !28
 
-877:                                              ; preds = %875
-  %878 = load atomic i64, ptr %82 monotonic, align 8
-  %879 = load i64, ptr %83, align 8
-  %880 = icmp ult i64 %878, %879
-  %881 = select i1 %880, i32 3, i32 2
-  br label %885
+863:                                              ; preds = %861
+  %864 = icmp eq i32 %858, 0
+  br i1 %864, label %873, label %865
 
-882:                                              ; preds = %76
-  %883 = load ptr, ptr %1, align 8
-  %884 = tail call fastcc i32 @run_plain(ptr noundef %0, ptr noundef %883, i64 noundef %3)
-  br label %885
+865:                                              ; preds = %863
+  %866 = load atomic i64, ptr %82 monotonic, align 8
+  %867 = load i64, ptr %83, align 8
+  %868 = icmp ult i64 %866, %867
+  %869 = select i1 %868, i32 3, i32 2
+  br label %873
 
-885:                                              ; preds = %106, %95, %286, %79, %877, %875, %862, %882, %74
-  %886 = phi i32 [ %75, %74 ], [ %884, %882 ], [ 0, %875 ], [ %881, %877 ], [ 0, %862 ], [ 0, %79 ], [ 0, %286 ], [ 1, %106 ], [ 0, %95 ]
-  ret i32 %886
+870:                                              ; preds = %76
+  %871 = load ptr, ptr %1, align 8
+  %872 = tail call fastcc i32 @run_plain(ptr noundef %0, ptr noundef %871, i64 noundef %3)
+  br label %873
+
+873:                                              ; preds = %106, %95, %286, %79, %865, %863, %848, %870, %74
+  %874 = phi i32 [ %75, %74 ], [ %872, %870 ], [ 0, %863 ], [ %869, %865 ], [ 0, %848 ], [ 0, %79 ], [ 0, %286 ], [ 1, %106 ], [ 0, %95 ]
+  ret i32 %874
 }
 
 ; Function Attrs: nounwind
@@ -1505,7 +1484,7 @@ define internal fastcc noundef i32 @run_plain(ptr noundef %0, ptr nocapture noun
 80:                                               ; preds = %85, %86, %105
   %81 = add nuw i32 %84, 1
   %82 = icmp eq i32 %81, %21
-  br i1 %82, label %108, label %83, !llvm.loop !30
+  br i1 %82, label %108, label %83, !llvm.loop !29
 
 83:                                               ; preds = %78, %80
   %84 = phi i32 [ %81, %80 ], [ 0, %78 ]
@@ -1526,18 +1505,18 @@ define internal fastcc noundef i32 @run_plain(ptr noundef %0, ptr nocapture noun
   %93 = or i32 %89, %92
   %94 = add nuw i32 %88, 1
   %95 = icmp eq i32 %94, %19
-  br i1 %95, label %105, label %87, !llvm.loop !31
+  br i1 %95, label %105, label %87, !llvm.loop !30
 
 96:                                               ; preds = %86, %96
   %97 = phi i32 [ %103, %96 ], [ 0, %86 ]
   %98 = phi i32 [ %102, %96 ], [ 0, %86 ]
-  %99 = call i32 @kernel_thread(ptr noundef nonnull %4, ptr noundef nonnull %5, ptr noundef nonnull %6, i32 noundef %97, i32 noundef %84, i32 noundef %79, i32 noundef %71, i32 noundef %75, i32 noundef %77) #12, !llvm.access.group !32
+  %99 = call i32 @kernel_thread(ptr noundef nonnull %4, ptr noundef nonnull %5, ptr noundef nonnull %6, i32 noundef %97, i32 noundef %84, i32 noundef %79, i32 noundef %71, i32 noundef %75, i32 noundef %77) #12, !llvm.access.group !31
   %100 = icmp eq i32 %99, 4
   %101 = zext i1 %100 to i32
   %102 = or i32 %98, %101
   %103 = add nuw i32 %97, 1
   %104 = icmp eq i32 %103, %19
-  br i1 %104, label %105, label %96, !llvm.loop !33
+  br i1 %104, label %105, label %96, !llvm.loop !32
 
 105:                                              ; preds = %87, %96
   %106 = phi i32 [ %102, %96 ], [ %93, %87 ]
@@ -1547,7 +1526,7 @@ define internal fastcc noundef i32 @run_plain(ptr noundef %0, ptr nocapture noun
 108:                                              ; preds = %80, %78
   %109 = add nuw i32 %79, 1
   %110 = icmp eq i32 %109, %23
-  br i1 %110, label %112, label %78, !llvm.loop !36
+  br i1 %110, label %112, label %78, !llvm.loop !35
 
 111:                                              ; preds = %105
   store atomic i32 1, ptr %27 release, align 8
@@ -1556,7 +1535,7 @@ define internal fastcc noundef i32 @run_plain(ptr noundef %0, ptr nocapture noun
 112:                                              ; preds = %108, %66
   %113 = add nuw i64 %63, 1
   %114 = icmp ult i64 %113, %60
-  br i1 %114, label %62, label %45, !llvm.loop !37
+  br i1 %114, label %62, label %45, !llvm.loop !36
 
 115:                                              ; preds = %48, %45, %52, %3, %111
   %116 = phi i32 [ 0, %111 ], [ 0, %3 ], [ 1, %48 ], [ 0, %45 ], [ 0, %52 ]
@@ -1672,7 +1651,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %60 = add i32 %15, -1
   %61 = and i32 %60, %15
   %62 = icmp eq i32 %61, 0
-  br i1 %62, label %63, label %14, !llvm.loop !38
+  br i1 %62, label %63, label %14, !llvm.loop !37
 
 63:                                               ; preds = %45, %63
   %64 = phi i32 [ %69, %63 ], [ %1, %45 ]
@@ -1683,7 +1662,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %68 = add i32 %64, -1
   %69 = and i32 %68, %64
   %70 = icmp eq i32 %69, 0
-  br i1 %70, label %279, label %63, !llvm.loop !39
+  br i1 %70, label %279, label %63, !llvm.loop !38
 
 71:                                               ; preds = %3
   %72 = icmp eq i32 %9, 0
@@ -1703,7 +1682,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %84 = add i32 %75, -1
   %85 = and i32 %84, %75
   %86 = icmp eq i32 %85, 0
-  br i1 %86, label %87, label %73, !llvm.loop !40
+  br i1 %86, label %87, label %73, !llvm.loop !39
 
 87:                                               ; preds = %73, %71
   %88 = phi i32 [ 0, %71 ], [ %83, %73 ]
@@ -1729,7 +1708,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %104 = add i32 %95, -1
   %105 = and i32 %104, %95
   %106 = icmp eq i32 %105, 0
-  br i1 %106, label %107, label %93, !llvm.loop !40
+  br i1 %106, label %107, label %93, !llvm.loop !39
 
 107:                                              ; preds = %93
   %108 = icmp ne i32 %103, 0
@@ -1754,7 +1733,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %123 = add i32 %114, -1
   %124 = and i32 %123, %114
   %125 = icmp eq i32 %124, 0
-  br i1 %125, label %126, label %112, !llvm.loop !40
+  br i1 %125, label %126, label %112, !llvm.loop !39
 
 126:                                              ; preds = %112, %110
   %127 = phi i32 [ 0, %110 ], [ %122, %112 ]
@@ -1782,7 +1761,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %145 = add i32 %136, -1
   %146 = and i32 %145, %136
   %147 = icmp eq i32 %146, 0
-  br i1 %147, label %148, label %134, !llvm.loop !40
+  br i1 %147, label %148, label %134, !llvm.loop !39
 
 148:                                              ; preds = %134, %132
   %149 = phi i32 [ 0, %132 ], [ %144, %134 ]
@@ -1813,7 +1792,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %170 = add i32 %161, -1
   %171 = and i32 %170, %161
   %172 = icmp eq i32 %171, 0
-  br i1 %172, label %173, label %159, !llvm.loop !41
+  br i1 %172, label %173, label %159, !llvm.loop !40
 
 173:                                              ; preds = %159
   %174 = getelementptr inbounds i8, ptr %156, i64 64
@@ -1827,7 +1806,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %179 = add i32 %153, -1
   %180 = and i32 %179, %153
   %181 = icmp eq i32 %180, 0
-  br i1 %181, label %279, label %152, !llvm.loop !42
+  br i1 %181, label %279, label %152, !llvm.loop !41
 
 182:                                              ; preds = %3
   %183 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %9, i1 true)
@@ -1851,7 +1830,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %199 = add i32 %190, -1
   %200 = and i32 %199, %190
   %201 = icmp eq i32 %200, 0
-  br i1 %201, label %202, label %188, !llvm.loop !41
+  br i1 %201, label %202, label %188, !llvm.loop !40
 
 202:                                              ; preds = %188, %182
   %203 = phi i32 [ 0, %182 ], [ %198, %188 ]
@@ -1884,7 +1863,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %221 = add i32 %212, -1
   %222 = and i32 %221, %212
   %223 = icmp eq i32 %222, 0
-  br i1 %223, label %279, label %211, !llvm.loop !43
+  br i1 %223, label %279, label %211, !llvm.loop !42
 
 224:                                              ; preds = %3
   %225 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %9, i1 true)
@@ -1950,7 +1929,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %257 = add i32 %234, -1
   %258 = and i32 %257, %234
   %259 = icmp eq i32 %258, 0
-  br i1 %259, label %260, label %232, !llvm.loop !44
+  br i1 %259, label %260, label %232, !llvm.loop !43
 
 260:                                              ; preds = %255, %224
   %261 = phi i32 [ %228, %224 ], [ %256, %255 ]
@@ -1978,7 +1957,7 @@ define internal fastcc void @complete_operation(ptr nocapture noundef %0, i32 no
   %276 = add i32 %269, -1
   %277 = and i32 %276, %269
   %278 = icmp eq i32 %277, 0
-  br i1 %278, label %279, label %268, !llvm.loop !45
+  br i1 %278, label %279, label %268, !llvm.loop !44
 
 279:                                              ; preds = %211, %173, %63, %268, %12, %208, %10, %264
   ret void
@@ -2105,7 +2084,7 @@ define internal fastcc range(i32 0, 65536) i32 @look_at_barriers(ptr nocapture n
   %81 = phi i32 [ %57, %66 ], [ %28, %26 ], [ %28, %35 ]
   %82 = add nuw nsw i64 %27, 1
   %83 = icmp ult i64 %82, %23
-  br i1 %83, label %26, label %24, !llvm.loop !46
+  br i1 %83, label %26, label %24, !llvm.loop !45
 
 84:                                               ; preds = %24, %84
   %85 = phi i32 [ %100, %84 ], [ %80, %24 ]
@@ -2127,7 +2106,7 @@ define internal fastcc range(i32 0, 65536) i32 @look_at_barriers(ptr nocapture n
   %99 = add nsw i32 %85, -1
   %100 = and i32 %99, %85
   %101 = icmp eq i32 %100, 0
-  br i1 %101, label %102, label %84, !llvm.loop !47
+  br i1 %101, label %102, label %84, !llvm.loop !46
 
 102:                                              ; preds = %84, %12, %24
   %103 = phi i32 [ %81, %24 ], [ %14, %12 ], [ %81, %84 ]
@@ -2135,7 +2114,7 @@ define internal fastcc range(i32 0, 65536) i32 @look_at_barriers(ptr nocapture n
   %104 = add i32 %15, 32
   %105 = load i32, ptr %5, align 8
   %106 = icmp ult i32 %104, %105
-  br i1 %106, label %12, label %10, !llvm.loop !48
+  br i1 %106, label %12, label %10, !llvm.loop !47
 }
 
 ; Function Attrs: mustprogress nocallback nofree nounwind willreturn memory(argmem: readwrite)
@@ -2204,13 +2183,13 @@ attributes #12 = { nounwind }
 !25 = distinct !{!25, !4}
 !26 = distinct !{!26}
 !27 = distinct !{!27, !4}
-!28 = distinct !{!28, !4}
-!29 = distinct !{!29}
+!28 = distinct !{!28}
+!29 = distinct !{!29, !4}
 !30 = distinct !{!30, !4}
-!31 = distinct !{!31, !4}
-!32 = distinct !{}
-!33 = distinct !{!33, !4, !34}
-!34 = !{!"llvm.loop.parallel_accesses", !32}
+!31 = distinct !{}
+!32 = distinct !{!32, !4, !33}
+!33 = !{!"llvm.loop.parallel_accesses", !31}
+!35 = distinct !{!35, !4}
 !36 = distinct !{!36, !4}
 !37 = distinct !{!37, !4}
 !38 = distinct !{!38, !4}
@@ -2223,4 +2202,3 @@ attributes #12 = { nounwind }
 !45 = distinct !{!45, !4}
 !46 = distinct !{!46, !4}
 !47 = distinct !{!47, !4}
-!48 = distinct !{!48, !4}
