@@ -17,15 +17,35 @@ from .weights import HEAD_DIM, ModelFiles, ModelShape, Tensors, open_weights, re
 KERNEL_FOLDER = Path(__file__).with_name("kernels")
 KERNEL_SUFFIXES = tuple(sorted({path.suffix for path in KERNEL_FOLDER.iterdir()}))
 """The forms in which every module is there; a device is taken only if it can load one of them."""
+_LAYER_NORM = "const float *gain, const float *bias, float *output, unsigned rows, unsigned hidden, float epsilon"
 KERNELS = {
-    "embedding": ("embed_tokens_f32",),
-    "layer_norm": ("layer_norm_f32", "add_layer_norm_f32"),
-    "matmul": ("matmul_bias_f32",),
-    "attention": ("attention_f32",),
-    "gelu": ("gelu_f32",),
-    "pooling": ("mean_pool_f32", "l2_normalise_f32"),
+    "embedding": {
+        "embed_tokens_f32": "const int *token_ids, const int *positions, const float *word_table, "
+        "const float *position_table, const float *type_table, float *hidden_states, unsigned hidden"
+    },
+    "layer_norm": {
+        "layer_norm_f32": f"const float *input, {_LAYER_NORM}",
+        "add_layer_norm_f32": f"const float *input, const float *residual, {_LAYER_NORM}",
+    },
+    "matmul": {
+        "matmul_bias_f32": "const float *x, const float *weight, const float *bias, float *y, "
+        "unsigned rows, unsigned columns, unsigned depth"
+    },
+    "attention": {
+        "attention_f32": "const float *qkv, const int *starts, float *context, unsigned heads, float scale_log2"
+    },
+    "gelu": {"gelu_f32": "float *values, unsigned count"},
+    "pooling": {
+        "mean_pool_f32": "const float *hidden_states, const int *starts, float *pooled, unsigned hidden",
+        "l2_normalise_f32": "float *rows, unsigned hidden, float floor",
+    },
 }
-"""The kernels by module; each module is a file of that name in KERNEL_FOLDER, for every backend its own suffix."""
+"""The kernels by module, with their parameters; each module is a file of that name in KERNEL_FOLDER, for every backend
+its own suffix.
+
+The parameters are said here because compiled PTX does not tell a float pointer from an int pointer, nor either from an
+integer; so said, every launch is checked against them.
+"""
 
 EMPTY_TEXT = (101, 102)
 """[CLS] [SEP]"""
@@ -236,11 +256,11 @@ def load_kernels(gpu: mg.GpuBackend) -> dict[str, mg.Kernel]:
     Several models on one device share them.
     """
     kernels = {}
-    for module, functions in KERNELS.items():
+    for module, signatures in KERNELS.items():
         name = f"minilm.{module}"
         if not gpu.has_module(name):
-            gpu.load_module(name, path=KERNEL_FOLDER / module)
-        kernels.update({function: gpu.kernel(name, function) for function in functions})
+            gpu.load_module(name, path=KERNEL_FOLDER / module, signatures=signatures)
+        kernels.update({function: gpu.kernel(name, function) for function in signatures})
     return kernels
 
 

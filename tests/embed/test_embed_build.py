@@ -40,6 +40,16 @@ def test_any_compiler_gives_the_same_parameters(source: Path) -> None:
     assert entries(prebuilt.build(source)) == entries(source.with_suffix(".ptx").read_text(encoding="utf-8"))
 
 
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_declared_parameters_are_those_of_the_source(source: Path) -> None:
+    """What the model declares of a kernel, name by name and type by type, is what its CUDA C says."""
+    text = source.read_text(encoding="utf-8").replace("__restrict__", "").replace("unsigned int", "unsigned")
+    written = re.findall(r"__global__ void (?:__launch_bounds__\(.*?\)\s*)?(\w+)\((.*?)\)\s*\{", text, re.DOTALL)
+    assert {name: "".join(parameters.split()).split(",") for name, parameters in written} == {
+        name: parameters.replace(" ", "").split(",") for name, parameters in KERNELS[source.stem].items()
+    }
+
+
 def test_folders_leave_no_trace() -> None:
     """Only the folder of `.file` lines is dropped."""
     ptx = '\t.file\t1 "/some/where/gelu.cu"\n\t.file\t2 "plain.cu"\n// "/a/b"\n'

@@ -135,3 +135,17 @@ def test_pooling_and_length(gpu: mg.GpuBackend, kernels: dict[str, mg.Kernel], r
     kernels["l2_normalise_f32"][3, 32](pooled, 100, 1e-12)
     lengths = np.linalg.norm(means, axis=1, keepdims=True)
     np.testing.assert_allclose(pooled.numpy(), means / np.maximum(lengths, 1e-12), rtol=0, atol=1e-6)
+
+
+def test_wrong_launches_are_refused(gpu: mg.GpuBackend, kernels: dict[str, mg.Kernel]) -> None:
+    """A swapped pointer, a float for a count and a block of another size are refused before anything runs."""
+    floats, ints = gpu.array(np.full(8, 3.0, np.float32)), gpu.array(np.array([0, 1], np.int32))
+    with pytest.raises(mg.ElementTypeError, match="starts"):
+        kernels["mean_pool_f32"][(1, 1), 32](floats, floats, floats, 8)
+    with pytest.raises(mg.ElementTypeError, match="hidden_states"):
+        mg.KernelLaunch(gpu, kernels["mean_pool_f32"]).arg_ptr(ints).arg_ptr(ints).arg_ptr(floats).arg_u32(8).launch()
+    with pytest.raises(mg.ArgumentKindError, match="count"):
+        kernels["gelu_f32"][1, 32](floats, 8.0)
+    with pytest.raises(mg.LimitExceeded, match="128"):
+        kernels["layer_norm_f32"][1, 128](floats, floats, floats, floats, 1, 8, 1e-5)
+    np.testing.assert_array_equal(floats.numpy(), np.full(8, 3.0, np.float32))
