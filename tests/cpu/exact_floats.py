@@ -99,8 +99,10 @@ def interesting(form: Format, count: int, seed: int) -> np.ndarray:
                top - unit, bias + unit // 2]  # fmt: skip
     patterns = [*corners, *(corner | form.sign for corner in corners)]
     random = np.random.default_rng(seed)
-    anywhere = random.integers(0, 1 << form.bits, count, dtype=np.uint64, endpoint=False) if form.bits < 64 else (
-        random.integers(0, 2**64 - 1, count, dtype=np.uint64, endpoint=True)
+    anywhere = (
+        random.integers(0, 1 << form.bits, count, dtype=np.uint64, endpoint=False)
+        if form.bits < 64
+        else (random.integers(0, 2**64 - 1, count, dtype=np.uint64, endpoint=True))
     )
     spread = random.integers(0, 8 * unit, count, dtype=np.uint64)
     near = np.uint64(bias - 4 * unit) + spread | np.uint64(form.sign) * random.integers(0, 2, count, dtype=np.uint64)

@@ -91,7 +91,22 @@ def statement(opcode: str) -> str:
         text = listed(wide, first, first, wide)
     elif base == "mul" and "wide" in words:
         text = listed({"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}[first], first, first)
-    elif base in ("mov", "neg", "abs", "not", "cnot", "brev", "rcp", "sqrt", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh"):
+    elif base in (
+        "mov",
+        "neg",
+        "abs",
+        "not",
+        "cnot",
+        "brev",
+        "rcp",
+        "sqrt",
+        "rsqrt",
+        "ex2",
+        "lg2",
+        "sin",
+        "cos",
+        "tanh",
+    ):
         text = listed(first, first)
     elif base == "nanosleep":
         text = "20"

@@ -28,7 +28,9 @@ def evaluate(
     lines += [f", .param .u64 in{n}" for n in range(len(inputs))]
     lines.append(") {\n .reg .pred outside, d_p; .reg .b32 i, t, n, limit, flag; .reg .b64 wide, base, place;")
     lines.append(f" .reg {_register(width)} d;" if result != "pred" else " .reg .pred d;")
-    lines += [f" .reg {_register(_BITS[str(a.dtype)])} {chr(97 + k)};" for k, a in enumerate(inputs) if chr(97 + k) != "d"]
+    lines += [
+        f" .reg {_register(_BITS[str(a.dtype)])} {chr(97 + k)};" for k, a in enumerate(inputs) if chr(97 + k) != "d"
+    ]
     lines.append(
         " mov.u32 i, %ctaid.x; mov.u32 n, %ntid.x; mov.u32 t, %tid.x; mad.lo.s32 i, i, n, t;"
         " ld.param.u32 limit, [count]; setp.ge.u32 outside, i, limit; @outside bra $end; cvt.u64.u32 wide, i;"

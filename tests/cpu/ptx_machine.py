@@ -45,12 +45,18 @@ class Machine:
         *,
         check: str | None = None,
         global_addresses: Mapping[str, int] | None = None,
+        by_block: bool = True,
     ) -> None:
         module = parse(ptx) if isinstance(ptx, str) else ptx
         function = module.functions[kernel] if kernel else module.kernels()[0]
         self.function = function
         self.translated = translate(
-            module, function.name, module_name="test", check=check, global_addresses=global_addresses
+            module,
+            function.name,
+            module_name="test",
+            check=check,
+            global_addresses=global_addresses,
+            by_block=by_block,
         )
         ends = [o + p.nbytes for o, p in zip(function.parameter_offsets(), function.parameters, strict=True)]
         self.params_nbytes = max(ends, default=1)

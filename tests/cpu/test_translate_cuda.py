@@ -57,10 +57,18 @@ def _globals(name: str) -> tuple[dict[str, int], Any]:
 
 @cache
 def _machine(name: str, kernel: str, check: str | None) -> Machine:
-    return Machine(_module(name), kernel, check=check, global_addresses=_globals(name)[0])
+    """A kernel with or without checks; "threads" runs it thread by thread where it would run by block."""
+    by_block = check != "threads"
+    return Machine(
+        _module(name),
+        kernel,
+        check=check if by_block else None,
+        global_addresses=_globals(name)[0],
+        by_block=by_block,
+    )
 
 
-CHECKS = pytest.mark.parametrize("check", [None, "memory"])
+CHECKS = pytest.mark.parametrize("check", [None, "memory", "threads"])
 
 
 def _launch(name: str, kernel: str, check: str | None, arguments: list[object], **geometry: Any) -> Outcome:
@@ -138,9 +146,13 @@ MATHS_F64 = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("kernel", "bounds", "kind"), [("maths_f32", MATHS_F32, np.float32), ("maths_f64", MATHS_F64, np.float64)])
+@pytest.mark.parametrize(
+    ("kernel", "bounds", "kind"), [("maths_f32", MATHS_F32, np.float32), ("maths_f64", MATHS_F64, np.float64)]
+)
 @np.errstate(all="ignore")
-def test_mathematics_keeps_the_bounds_of_the_programming_guide(kernel: str, bounds: dict[str, float], kind: type) -> None:
+def test_mathematics_keeps_the_bounds_of_the_programming_guide(
+    kernel: str, bounds: dict[str, float], kind: type
+) -> None:
     """sinf … log1p are within the ulps that CUDA promises, from tiny to large arguments."""
     a, b = _points(kind)
     out = np.full((len(bounds), len(a)), 77, kind)
@@ -225,7 +237,9 @@ def test_threads_that_returned_do_not_count_at_barriers(check: str | None) -> No
 def test_dynamic_shared_memory_that_is_too_small_is_a_fault_with_checks() -> None:
     """An access past the end of shared memory names its offset and the thread."""
     values = np.zeros((3, 45), np.int32)
-    outcome = _launch("features", "early_exit_scan", "memory", [values, values, 45], grid=3, block=64, shared_nbytes=160)
+    outcome = _launch(
+        "features", "early_exit_scan", "memory", [values, values, 45], grid=3, block=64, shared_nbytes=160
+    )
     assert outcome.kind is abi.FaultKind.SHARED_BOUNDS
     assert list(outcome.fault.thread) == [40, 0, 0]
     static = outcome.translated.static_shared_nbytes

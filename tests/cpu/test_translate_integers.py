@@ -244,9 +244,7 @@ def test_lop3_follows_its_truth_table() -> None:
     for table in (0x00, 0x01, 0x96, 0xE8, 0xCA, 0x3A, 0xFE, 0xFF):
 
         def rule(a: int, b: int, c: int, table: int = table) -> int:
-            return sum(
-                (table >> ((a >> n & 1) << 2 | (b >> n & 1) << 1 | c >> n & 1) & 1) << n for n in range(32)
-            )
+            return sum((table >> ((a >> n & 1) << 2 | (b >> n & 1) << 1 | c >> n & 1) & 1) << n for n in range(32))
 
         _check(f"lop3.b32 d, a, b, c, {table:#x}", columns, "u32", rule)
 
@@ -365,7 +363,10 @@ def test_comparisons_take_the_sign_of_their_type(kind: str) -> None:
     as_kind = kind.replace("b", "u")
     for name, rule in rules.items():
         _check(
-            f"setp.{name}.{kind} d, a, b", columns, "pred", lambda a, b, rule=rule: int(rule(_as(as_kind, a), _as(as_kind, b)))
+            f"setp.{name}.{kind} d, a, b",
+            columns,
+            "pred",
+            lambda a, b, rule=rule: int(rule(_as(as_kind, a), _as(as_kind, b))),
         )
     _check(
         f"setp.ne.{kind} outside|d, a, b", columns, "pred", lambda a, b: int(a == b)

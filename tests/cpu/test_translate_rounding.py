@@ -141,13 +141,21 @@ def test_narrowing_conversions_round_once(to: str, of: str, mode: str) -> None:
     """cvt to a smaller float gives the nearest one in the direction asked for; overflow becomes infinity or the largest."""
     target, source = FORMATS[to], FORMATS[of]
     around = interesting(target, 200, 3)
-    exact = [source.rounded(target.value(int(p)), "rn", zero_sign=int(p) & target.sign) for p in around if target.is_finite(int(p))]
+    exact = [
+        source.rounded(target.value(int(p)), "rn", zero_sign=int(p) & target.sign)
+        for p in around
+        if target.is_finite(int(p))
+    ]
     beside = [p + step for p in exact for step in (-1, 1) if 0 < p & ~source.sign < source.infinity - 1]
     ties = [p + (1 << (source.fraction_bits - target.fraction_bits - 1)) for p in exact]
-    patterns = np.array([*exact, *beside, *ties, *map(int, interesting(source, 200, 4))], {32: np.uint32, 64: np.uint64}[source.bits])
+    patterns = np.array(
+        [*exact, *beside, *ties, *map(int, interesting(source, 200, 4))], {32: np.uint32, 64: np.uint64}[source.bits]
+    )
     got = evaluate(f"cvt.{mode}.{to}.{of} d, a", [patterns], f"u{target.bits}")
     want = [
-        target.rounded(source.value(int(p)), mode, zero_sign=int(bool(int(p) & source.sign))) if source.is_finite(int(p)) else None
+        target.rounded(source.value(int(p)), mode, zero_sign=int(bool(int(p) & source.sign)))
+        if source.is_finite(int(p))
+        else None
         for p in patterns
     ]
     assert _disagreements(target, got, want, [patterns]) == []
@@ -176,7 +184,17 @@ def test_integers_convert_to_floats_in_the_direction_asked_for(to: str, of: str,
     bits = int(of[1:])
     form = FORMATS[to]
     random = np.random.default_rng(2)
-    numbers = [0, 1, 2**bits - 1, 2 ** (bits - 1), 2 ** (bits - 1) - 1, 2 ** (bits - 1) + 1, 2**24 + 1, 2**24 + 3, 2**25 + 2]
+    numbers = [
+        0,
+        1,
+        2**bits - 1,
+        2 ** (bits - 1),
+        2 ** (bits - 1) - 1,
+        2 ** (bits - 1) + 1,
+        2**24 + 1,
+        2**24 + 3,
+        2**25 + 2,
+    ]
     numbers += [int(random.integers(0, 2**63)) >> int(shift) for shift in random.integers(0, 62, 300)]
     numbers += [2**54 + 1, 2**53 + 1, 2**60 + 2**7 - 1, 2**63 + 2**39, 2**63 + 2**39 + 1]
     patterns = np.array([number % 2**bits for number in numbers], {32: np.uint32, 64: np.uint64}[bits])

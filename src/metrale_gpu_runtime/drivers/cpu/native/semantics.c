@@ -77,14 +77,6 @@ double ptx_max_f64(double a, double b)
 
 /* ---------------------------------------------------------------- directed rounding */
 
-static inline float next_up32(float x)
-{
-    u32 b = bits32(x);
-    return x == 0.0f ? float32(1) : float32(b >> 31 ? b - 1 : b + 1);
-}
-
-static inline float next_down32(float x) { return -next_up32(-x); }
-
 static inline double next_up64(double x)
 {
     u64 b = bits64(x);
@@ -93,24 +85,20 @@ static inline double next_up64(double x)
 
 static inline double next_down64(double x) { return -next_up64(-x); }
 
-/* The f32 in direction `mode` of the exact value near + rest, where near is its rounding to double and of rest only
- * the sign counts (a step of near is larger than the rest). */
+/* The f32 in direction `mode` of the exact value near + rest, where near is its rounding to double, so that what is
+ * between two doubles lies in rest: comparing rest with the (exact) distance of near to its rounding decides. */
 static inline float directed32(double near, double rest, u32 mode)
 {
     float r = (float)near;
-    if (near != near || __builtin_isinf(near))
-        return r;
     double above = (double)r - near;
-    int too_high = above > 0.0 || (above == 0.0 && rest < 0.0);
-    int too_low = above < 0.0 || (above == 0.0 && rest > 0.0);
-    int positive = near > 0.0 || (near == 0.0 && rest > 0.0);
-    if (mode == RZ)
-        mode = positive ? RM : RP;
-    if (mode == RM && too_high)
-        return next_down32(r);
-    if (mode == RP && too_low)
-        return next_up32(r);
-    return r;
+    u32 b = bits32(r), is_negative = b >> 31;
+    /* Of a value that f32 rounds to zero the sign is in near. */
+    u32 down_if_zero = 0x80000001u, up_if_zero = 1;
+    u32 down = b << 1 ? (is_negative ? b + 1 : b - 1) : down_if_zero;
+    u32 up = b << 1 ? (is_negative ? b - 1 : b + 1) : up_if_zero;
+    int moves_down = (mode == RM || (mode == RZ && near > 0.0)) && above > rest;
+    int moves_up = (mode == RP || (mode == RZ && near < 0.0)) && above < rest;
+    return float32(moves_down ? down : moves_up ? up : b);
 }
 
 /* The same for double: `r` is the nearest double, `rest` has the sign of exact - r. */
@@ -125,7 +113,14 @@ static inline double directed64(double r, double rest, u32 mode)
     return r;
 }
 
-/* What a + b lost in rounding (Dekker; exact for doubles when the larger comes first). */
+/* What a + b lost in rounding (Knuth; exact unless something overflows, which two f32 cannot bring about). */
+static inline double sum_rest32(double a, double b, double sum)
+{
+    double b_part = sum - a;
+    return (a - (sum - b_part)) + (b - b_part);
+}
+
+/* The same for any doubles (Dekker; exact when the larger comes first). */
 static inline double sum_rest(double a, double b, double sum)
 {
     double large = __builtin_fabs(a) >= __builtin_fabs(b) ? a : b;
@@ -142,9 +137,8 @@ static inline int is_down_zero(double a, double b, double sum, u32 mode)
 float ptx_add_f32(float a, float b, u32 mode)
 {
     double x = a, y = b, sum = x + y;
-    if (is_down_zero(x, y, sum, mode))
-        return -0.0f;
-    return directed32(sum, sum_rest(x, y, sum), mode);
+    float r = directed32(sum, sum_rest32(x, y, sum), mode);
+    return is_down_zero(x, y, sum, mode) ? -0.0f : r;
 }
 
 float ptx_mul_f32(float a, float b, u32 mode) { return directed32((double)a * (double)b, 0.0, mode); }
@@ -152,9 +146,8 @@ float ptx_mul_f32(float a, float b, u32 mode) { return directed32((double)a * (d
 float ptx_fma_f32(float a, float b, float c, u32 mode)
 {
     double product = (double)a * (double)b, addend = c, sum = product + addend;
-    if (is_down_zero(product, addend, sum, mode))
-        return -0.0f;
-    return directed32(sum, sum_rest(product, addend, sum), mode);
+    float r = directed32(sum, sum_rest32(product, addend, sum), mode);
+    return is_down_zero(product, addend, sum, mode) ? -0.0f : r;
 }
 
 static inline double sign_of(double x) { return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : 0.0; }
@@ -162,14 +155,15 @@ static inline double sign_of(double x) { return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 :
 float ptx_div_f32(float a, float b, u32 mode)
 {
     double x = a, y = b, quotient = x / y;
-    double rest = sign_of(__builtin_fma(-quotient, y, x)) * sign_of(y);
+    /* Only the sign of the rest matters where quotient is an f32; elsewhere `above` is far larger than this. */
+    double rest = sign_of(__builtin_fma(-quotient, y, x)) * sign_of(y) * 0x1p-300;
     return directed32(quotient, __builtin_isinf(y) ? 0.0 : rest, mode);
 }
 
 float ptx_sqrt_f32(float a, u32 mode)
 {
     double x = a, root = __builtin_sqrt(x);
-    return directed32(root, __builtin_fma(-root, root, x), mode);
+    return directed32(root, sign_of(__builtin_fma(-root, root, x)) * 0x1p-300, mode);
 }
 
 static inline int is_finite64(double x) { return (bits64(x) & 0x7ff0000000000000u) != 0x7ff0000000000000u; }

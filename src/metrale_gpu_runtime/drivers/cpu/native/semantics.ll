@@ -1,7 +1,7 @@
 ; Made by build.py from semantics.c: do not edit.
 ; flags -std=c17 -O2 -S -emit-llvm -Wall -Wextra -Werror -Wno-pass-failed -ffp-contract=off -fno-math-errno -fwrapv -fno-strict-aliasing -fno-vectorize -fno-slp-vectorize -fno-unroll-loops -fno-stack-protector -fno-asynchronous-unwind-tables -fPIC
 ; sha256 abi.h 1bf809b2ae45aeff1442d603e5ed2f0859357d8926add5f3961dbe2993351f1b
-; sha256 semantics.c 75f23b3fda0b64ebcc0805ac25e48364ac7cd46002c7517d7029fdfbc933e939
+; sha256 semantics.c 124ede5a0570dd82aac925c8483ba0b819fdc839c5ec2f3a334c66244ef69379
 source_filename = "semantics.c"
 
 %struct.timespec = type { i64, i64 }
@@ -200,97 +200,77 @@ define float @ptx_add_f32(float noundef %0, float noundef %1, i32 noundef %2) lo
   %4 = fpext float %0 to double
   %5 = fpext float %1 to double
   %6 = fadd double %4, %5
-  %7 = icmp eq i32 %2, 2
-  %8 = fcmp oeq double %6, 0.000000e+00
-  %9 = and i1 %7, %8
-  br i1 %9, label %10, label %15
+  %7 = fsub double %6, %4
+  %8 = fsub double %6, %7
+  %9 = fsub double %4, %8
+  %10 = fsub double %5, %7
+  %11 = fadd double %10, %9
+  %12 = fptrunc double %6 to float
+  %13 = fpext float %12 to double
+  %14 = fsub double %13, %6
+  %15 = bitcast float %12 to i32
+  %16 = fcmp oeq float %12, 0.000000e+00
+  %17 = icmp sgt i32 %15, -1
+  %18 = select i1 %17, i32 1, i32 -1
+  %19 = add i32 %18, %15
+  %20 = select i1 %16, i32 1, i32 %19
+  %21 = icmp eq i32 %2, 2
+  br i1 %21, label %26, label %22
 
-10:                                               ; preds = %3
-  %11 = bitcast float %0 to i32
-  %12 = bitcast float %1 to i32
-  %13 = or i32 %11, %12
-  %14 = icmp sgt i32 %13, -1
-  br i1 %14, label %15, label %73
+22:                                               ; preds = %3
+  %23 = icmp eq i32 %2, 1
+  %24 = fcmp ogt double %6, 0.000000e+00
+  %25 = and i1 %23, %24
+  br i1 %25, label %26, label %28
 
-15:                                               ; preds = %10, %3
-  %16 = tail call double @llvm.fabs.f64(double %4)
-  %17 = tail call double @llvm.fabs.f64(double %5)
-  %18 = fcmp oge double %16, %17
-  %19 = select i1 %18, double %4, double %5
-  %20 = select i1 %18, double %5, double %4
-  %21 = fsub double %6, %19
-  %22 = fsub double %20, %21
-  %23 = fptrunc double %6 to float
-  %24 = tail call double @llvm.fabs.f64(double %6)
-  %25 = fcmp ueq double %24, 0x7FF0000000000000
-  br i1 %25, label %73, label %26
+26:                                               ; preds = %22, %3
+  %27 = fcmp ogt double %14, %11
+  br label %30
 
-26:                                               ; preds = %15
-  %27 = fpext float %23 to double
-  %28 = fsub double %27, %6
-  %29 = fcmp ogt double %28, 0.000000e+00
-  br i1 %29, label %34, label %30
+28:                                               ; preds = %22
+  %29 = icmp eq i32 %2, 3
+  br i1 %29, label %35, label %30
 
-30:                                               ; preds = %26
-  %31 = fcmp oeq double %28, 0.000000e+00
-  %32 = fcmp olt double %22, 0.000000e+00
-  %33 = and i1 %31, %32
-  br label %34
+30:                                               ; preds = %28, %26
+  %31 = phi i1 [ %27, %26 ], [ false, %28 ]
+  %32 = icmp eq i32 %2, 1
+  %33 = fcmp olt double %6, 0.000000e+00
+  %34 = and i1 %32, %33
+  br i1 %34, label %35, label %39
 
-34:                                               ; preds = %30, %26
-  %35 = phi i1 [ true, %26 ], [ %33, %30 ]
-  %36 = fcmp olt double %28, 0.000000e+00
-  br i1 %36, label %41, label %37
+35:                                               ; preds = %30, %28
+  %36 = phi i1 [ %31, %30 ], [ false, %28 ]
+  %37 = fcmp olt double %14, %11
+  br i1 %37, label %38, label %39
 
-37:                                               ; preds = %34
-  %38 = fcmp oeq double %28, 0.000000e+00
-  %39 = fcmp ogt double %22, 0.000000e+00
-  %40 = and i1 %38, %39
-  br label %41
+38:                                               ; preds = %35
+  br label %39
 
-41:                                               ; preds = %37, %34
-  %42 = phi i1 [ true, %34 ], [ %40, %37 ]
-  %43 = fcmp ogt double %6, 0.000000e+00
-  %44 = fcmp ogt double %22, 0.000000e+00
-  %45 = and i1 %8, %44
-  %46 = or i1 %43, %45
-  %47 = select i1 %46, i32 2, i32 3
-  %48 = icmp eq i32 %2, 1
-  %49 = select i1 %48, i32 %47, i32 %2
-  %50 = icmp eq i32 %49, 2
-  %51 = and i1 %50, %35
-  br i1 %51, label %52, label %62
+39:                                               ; preds = %30, %35, %38
+  %40 = phi i1 [ %36, %38 ], [ %36, %35 ], [ %31, %30 ]
+  %41 = phi i32 [ %20, %38 ], [ %15, %35 ], [ %15, %30 ]
+  %42 = select i1 %17, i32 -1, i32 1
+  %43 = add i32 %42, %15
+  %44 = select i1 %16, i32 -2147483647, i32 %43
+  %45 = select i1 %40, i32 %44, i32 %41
+  %46 = bitcast i32 %45 to float
+  %47 = fcmp oeq double %6, 0.000000e+00
+  %48 = and i1 %21, %47
+  br i1 %48, label %49, label %54
 
-52:                                               ; preds = %41
-  %53 = fneg float %23
-  %54 = bitcast float %53 to i32
-  %55 = fcmp oeq float %23, 0.000000e+00
-  %56 = icmp sgt i32 %54, -1
-  %57 = select i1 %56, i32 1, i32 -1
-  %58 = add i32 %57, %54
-  %59 = bitcast i32 %58 to float
-  %60 = fneg float %59
-  %61 = select i1 %55, float 0xB6A0000000000000, float %60
-  br label %73
+49:                                               ; preds = %39
+  %50 = bitcast float %0 to i32
+  %51 = bitcast float %1 to i32
+  %52 = or i32 %50, %51
+  %53 = icmp sgt i32 %52, -1
+  br i1 %53, label %54, label %55
 
-62:                                               ; preds = %41
-  %63 = icmp eq i32 %49, 3
-  %64 = and i1 %63, %42
-  br i1 %64, label %65, label %73
+54:                                               ; preds = %49, %39
+  br label %55
 
-65:                                               ; preds = %62
-  %66 = bitcast float %23 to i32
-  %67 = fcmp oeq float %23, 0.000000e+00
-  %68 = icmp sgt i32 %66, -1
-  %69 = select i1 %68, i32 1, i32 -1
-  %70 = add i32 %69, %66
-  %71 = bitcast i32 %70 to float
-  %72 = select i1 %67, float 0x36A0000000000000, float %71
-  br label %73
-
-73:                                               ; preds = %10, %65, %62, %52, %15
-  %74 = phi float [ %23, %15 ], [ %61, %52 ], [ %72, %65 ], [ %23, %62 ], [ -0.000000e+00, %10 ]
-  ret float %74
+55:                                               ; preds = %49, %54
+  %56 = phi float [ %46, %54 ], [ -0.000000e+00, %49 ]
+  ret float %56
 }
 
 ; Function Attrs: mustprogress nofree norecurse nosync nounwind willreturn memory(none)
@@ -299,53 +279,55 @@ define float @ptx_mul_f32(float noundef %0, float noundef %1, i32 noundef %2) lo
   %5 = fpext float %1 to double
   %6 = fmul double %4, %5
   %7 = fptrunc double %6 to float
-  %8 = tail call double @llvm.fabs.f64(double %6)
-  %9 = fcmp ueq double %8, 0x7FF0000000000000
-  br i1 %9, label %42, label %10
+  %8 = fpext float %7 to double
+  %9 = fsub double %8, %6
+  %10 = bitcast float %7 to i32
+  %11 = fcmp oeq float %7, 0.000000e+00
+  %12 = icmp sgt i32 %10, -1
+  %13 = select i1 %12, i32 1, i32 -1
+  %14 = add i32 %13, %10
+  %15 = select i1 %11, i32 1, i32 %14
+  %16 = icmp eq i32 %2, 2
+  br i1 %16, label %21, label %17
 
-10:                                               ; preds = %3
-  %11 = fpext float %7 to double
-  %12 = fsub double %11, %6
-  %13 = fcmp ogt double %12, 0.000000e+00
-  %14 = fcmp ogt double %6, 0.000000e+00
-  %15 = select i1 %14, i32 2, i32 3
-  %16 = icmp eq i32 %2, 1
-  %17 = select i1 %16, i32 %15, i32 %2
-  %18 = icmp eq i32 %17, 2
-  %19 = and i1 %18, %13
-  br i1 %19, label %20, label %30
+17:                                               ; preds = %3
+  %18 = icmp eq i32 %2, 1
+  %19 = fcmp ogt double %6, 0.000000e+00
+  %20 = and i1 %18, %19
+  br i1 %20, label %21, label %23
 
-20:                                               ; preds = %10
-  %21 = fneg float %7
-  %22 = bitcast float %21 to i32
-  %23 = fcmp oeq float %7, 0.000000e+00
-  %24 = icmp sgt i32 %22, -1
-  %25 = select i1 %24, i32 1, i32 -1
-  %26 = add i32 %25, %22
-  %27 = bitcast i32 %26 to float
-  %28 = fneg float %27
-  %29 = select i1 %23, float 0xB6A0000000000000, float %28
-  br label %42
+21:                                               ; preds = %17, %3
+  %22 = fcmp ogt double %9, 0.000000e+00
+  br label %25
 
-30:                                               ; preds = %10
-  %31 = fcmp olt double %12, 0.000000e+00
-  %32 = icmp eq i32 %17, 3
-  %33 = and i1 %32, %31
-  br i1 %33, label %34, label %42
+23:                                               ; preds = %17
+  %24 = icmp eq i32 %2, 3
+  br i1 %24, label %30, label %25
 
-34:                                               ; preds = %30
-  %35 = bitcast float %7 to i32
-  %36 = fcmp oeq float %7, 0.000000e+00
-  %37 = icmp sgt i32 %35, -1
-  %38 = select i1 %37, i32 1, i32 -1
-  %39 = add i32 %38, %35
-  %40 = bitcast i32 %39 to float
-  %41 = select i1 %36, float 0x36A0000000000000, float %40
-  br label %42
+25:                                               ; preds = %23, %21
+  %26 = phi i1 [ %22, %21 ], [ false, %23 ]
+  %27 = icmp eq i32 %2, 1
+  %28 = fcmp olt double %6, 0.000000e+00
+  %29 = and i1 %27, %28
+  br i1 %29, label %30, label %34
 
-42:                                               ; preds = %3, %20, %30, %34
-  %43 = phi float [ %7, %3 ], [ %29, %20 ], [ %41, %34 ], [ %7, %30 ]
-  ret float %43
+30:                                               ; preds = %25, %23
+  %31 = phi i1 [ %26, %25 ], [ false, %23 ]
+  %32 = fcmp olt double %9, 0.000000e+00
+  br i1 %32, label %33, label %34
+
+33:                                               ; preds = %30
+  br label %34
+
+34:                                               ; preds = %25, %30, %33
+  %35 = phi i1 [ %31, %33 ], [ %31, %30 ], [ %26, %25 ]
+  %36 = phi i32 [ %15, %33 ], [ %10, %30 ], [ %10, %25 ]
+  %37 = select i1 %12, i32 -1, i32 1
+  %38 = add i32 %37, %10
+  %39 = select i1 %11, i32 -2147483647, i32 %38
+  %40 = select i1 %35, i32 %39, i32 %36
+  %41 = bitcast i32 %40 to float
+  ret float %41
 }
 
 ; Function Attrs: mustprogress nofree norecurse nosync nounwind willreturn memory(none)
@@ -355,98 +337,78 @@ define float @ptx_fma_f32(float noundef %0, float noundef %1, float noundef %2, 
   %7 = fmul double %5, %6
   %8 = fpext float %2 to double
   %9 = fadd double %7, %8
-  %10 = icmp eq i32 %3, 2
-  %11 = fcmp oeq double %9, 0.000000e+00
-  %12 = and i1 %10, %11
-  br i1 %12, label %13, label %19
+  %10 = fsub double %9, %7
+  %11 = fsub double %9, %10
+  %12 = fsub double %7, %11
+  %13 = fsub double %8, %10
+  %14 = fadd double %13, %12
+  %15 = fptrunc double %9 to float
+  %16 = fpext float %15 to double
+  %17 = fsub double %16, %9
+  %18 = bitcast float %15 to i32
+  %19 = fcmp oeq float %15, 0.000000e+00
+  %20 = icmp sgt i32 %18, -1
+  %21 = select i1 %20, i32 1, i32 -1
+  %22 = add i32 %21, %18
+  %23 = select i1 %19, i32 1, i32 %22
+  %24 = icmp eq i32 %3, 2
+  br i1 %24, label %29, label %25
 
-13:                                               ; preds = %4
-  %14 = bitcast double %7 to i64
-  %15 = icmp sgt i64 %14, -1
-  %16 = bitcast float %2 to i32
-  %17 = icmp sgt i32 %16, -1
-  %18 = and i1 %17, %15
-  br i1 %18, label %19, label %77
+25:                                               ; preds = %4
+  %26 = icmp eq i32 %3, 1
+  %27 = fcmp ogt double %9, 0.000000e+00
+  %28 = and i1 %26, %27
+  br i1 %28, label %29, label %31
 
-19:                                               ; preds = %13, %4
-  %20 = tail call double @llvm.fabs.f64(double %7)
-  %21 = tail call double @llvm.fabs.f64(double %8)
-  %22 = fcmp oge double %20, %21
-  %23 = select i1 %22, double %7, double %8
-  %24 = select i1 %22, double %8, double %7
-  %25 = fsub double %9, %23
-  %26 = fsub double %24, %25
-  %27 = fptrunc double %9 to float
-  %28 = tail call double @llvm.fabs.f64(double %9)
-  %29 = fcmp ueq double %28, 0x7FF0000000000000
-  br i1 %29, label %77, label %30
+29:                                               ; preds = %25, %4
+  %30 = fcmp ogt double %17, %14
+  br label %33
 
-30:                                               ; preds = %19
-  %31 = fpext float %27 to double
-  %32 = fsub double %31, %9
-  %33 = fcmp ogt double %32, 0.000000e+00
-  br i1 %33, label %38, label %34
+31:                                               ; preds = %25
+  %32 = icmp eq i32 %3, 3
+  br i1 %32, label %38, label %33
 
-34:                                               ; preds = %30
-  %35 = fcmp oeq double %32, 0.000000e+00
-  %36 = fcmp olt double %26, 0.000000e+00
+33:                                               ; preds = %31, %29
+  %34 = phi i1 [ %30, %29 ], [ false, %31 ]
+  %35 = icmp eq i32 %3, 1
+  %36 = fcmp olt double %9, 0.000000e+00
   %37 = and i1 %35, %36
-  br label %38
+  br i1 %37, label %38, label %42
 
-38:                                               ; preds = %34, %30
-  %39 = phi i1 [ true, %30 ], [ %37, %34 ]
-  %40 = fcmp olt double %32, 0.000000e+00
-  br i1 %40, label %45, label %41
+38:                                               ; preds = %33, %31
+  %39 = phi i1 [ %34, %33 ], [ false, %31 ]
+  %40 = fcmp olt double %17, %14
+  br i1 %40, label %41, label %42
 
 41:                                               ; preds = %38
-  %42 = fcmp oeq double %32, 0.000000e+00
-  %43 = fcmp ogt double %26, 0.000000e+00
-  %44 = and i1 %42, %43
-  br label %45
+  br label %42
 
-45:                                               ; preds = %41, %38
-  %46 = phi i1 [ true, %38 ], [ %44, %41 ]
-  %47 = fcmp ogt double %9, 0.000000e+00
-  %48 = fcmp ogt double %26, 0.000000e+00
-  %49 = and i1 %11, %48
-  %50 = or i1 %47, %49
-  %51 = select i1 %50, i32 2, i32 3
-  %52 = icmp eq i32 %3, 1
-  %53 = select i1 %52, i32 %51, i32 %3
-  %54 = icmp eq i32 %53, 2
-  %55 = and i1 %54, %39
-  br i1 %55, label %56, label %66
+42:                                               ; preds = %33, %38, %41
+  %43 = phi i1 [ %39, %41 ], [ %39, %38 ], [ %34, %33 ]
+  %44 = phi i32 [ %23, %41 ], [ %18, %38 ], [ %18, %33 ]
+  %45 = select i1 %20, i32 -1, i32 1
+  %46 = add i32 %45, %18
+  %47 = select i1 %19, i32 -2147483647, i32 %46
+  %48 = select i1 %43, i32 %47, i32 %44
+  %49 = bitcast i32 %48 to float
+  %50 = fcmp oeq double %9, 0.000000e+00
+  %51 = and i1 %24, %50
+  br i1 %51, label %52, label %58
 
-56:                                               ; preds = %45
-  %57 = fneg float %27
-  %58 = bitcast float %57 to i32
-  %59 = fcmp oeq float %27, 0.000000e+00
-  %60 = icmp sgt i32 %58, -1
-  %61 = select i1 %60, i32 1, i32 -1
-  %62 = add i32 %61, %58
-  %63 = bitcast i32 %62 to float
-  %64 = fneg float %63
-  %65 = select i1 %59, float 0xB6A0000000000000, float %64
-  br label %77
+52:                                               ; preds = %42
+  %53 = bitcast double %7 to i64
+  %54 = icmp sgt i64 %53, -1
+  %55 = bitcast float %2 to i32
+  %56 = icmp sgt i32 %55, -1
+  %57 = and i1 %56, %54
+  br i1 %57, label %58, label %59
 
-66:                                               ; preds = %45
-  %67 = icmp eq i32 %53, 3
-  %68 = and i1 %67, %46
-  br i1 %68, label %69, label %77
+58:                                               ; preds = %52, %42
+  br label %59
 
-69:                                               ; preds = %66
-  %70 = bitcast float %27 to i32
-  %71 = fcmp oeq float %27, 0.000000e+00
-  %72 = icmp sgt i32 %70, -1
-  %73 = select i1 %72, i32 1, i32 -1
-  %74 = add i32 %73, %70
-  %75 = bitcast i32 %74 to float
-  %76 = select i1 %71, float 0x36A0000000000000, float %75
-  br label %77
-
-77:                                               ; preds = %13, %69, %66, %56, %19
-  %78 = phi float [ %27, %19 ], [ %65, %56 ], [ %76, %69 ], [ %27, %66 ], [ -0.000000e+00, %13 ]
-  ret float %78
+59:                                               ; preds = %52, %58
+  %60 = phi float [ %49, %58 ], [ -0.000000e+00, %52 ]
+  ret float %60
 }
 
 ; Function Attrs: mustprogress nofree norecurse nosync nounwind willreturn memory(none)
@@ -465,81 +427,60 @@ define float @ptx_div_f32(float noundef %0, float noundef %1, i32 noundef %2) lo
   %15 = select i1 %14, double -1.000000e+00, double 0.000000e+00
   %16 = select i1 %13, double 1.000000e+00, double %15
   %17 = fmul double %16, %12
-  %18 = tail call double @llvm.fabs.f64(double %5)
-  %19 = fcmp oeq double %18, 0x7FF0000000000000
-  %20 = select i1 %19, double 0.000000e+00, double %17
-  %21 = fptrunc double %6 to float
-  %22 = tail call double @llvm.fabs.f64(double %6)
-  %23 = fcmp ueq double %22, 0x7FF0000000000000
-  br i1 %23, label %72, label %24
+  %18 = fmul double %17, 0x2D30000000000000
+  %19 = tail call double @llvm.fabs.f64(double %5)
+  %20 = fcmp oeq double %19, 0x7FF0000000000000
+  %21 = select i1 %20, double 0.000000e+00, double %18
+  %22 = fptrunc double %6 to float
+  %23 = fpext float %22 to double
+  %24 = fsub double %23, %6
+  %25 = bitcast float %22 to i32
+  %26 = fcmp oeq float %22, 0.000000e+00
+  %27 = icmp sgt i32 %25, -1
+  %28 = select i1 %27, i32 1, i32 -1
+  %29 = add i32 %28, %25
+  %30 = select i1 %26, i32 1, i32 %29
+  %31 = icmp eq i32 %2, 2
+  br i1 %31, label %36, label %32
 
-24:                                               ; preds = %3
-  %25 = fpext float %21 to double
-  %26 = fsub double %25, %6
-  %27 = fcmp ogt double %26, 0.000000e+00
-  br i1 %27, label %32, label %28
+32:                                               ; preds = %3
+  %33 = icmp eq i32 %2, 1
+  %34 = fcmp ogt double %6, 0.000000e+00
+  %35 = and i1 %33, %34
+  br i1 %35, label %36, label %38
 
-28:                                               ; preds = %24
-  %29 = fcmp oeq double %26, 0.000000e+00
-  %30 = fcmp olt double %20, 0.000000e+00
-  %31 = and i1 %29, %30
-  br label %32
+36:                                               ; preds = %32, %3
+  %37 = fcmp ogt double %24, %21
+  br label %40
 
-32:                                               ; preds = %28, %24
-  %33 = phi i1 [ true, %24 ], [ %31, %28 ]
-  %34 = fcmp olt double %26, 0.000000e+00
-  br i1 %34, label %39, label %35
+38:                                               ; preds = %32
+  %39 = icmp eq i32 %2, 3
+  br i1 %39, label %45, label %40
 
-35:                                               ; preds = %32
-  %36 = fcmp oeq double %26, 0.000000e+00
-  %37 = fcmp ogt double %20, 0.000000e+00
-  %38 = and i1 %36, %37
-  br label %39
-
-39:                                               ; preds = %35, %32
-  %40 = phi i1 [ true, %32 ], [ %38, %35 ]
-  %41 = fcmp ogt double %6, 0.000000e+00
-  %42 = fcmp oeq double %6, 0.000000e+00
-  %43 = fcmp ogt double %20, 0.000000e+00
+40:                                               ; preds = %38, %36
+  %41 = phi i1 [ %37, %36 ], [ false, %38 ]
+  %42 = icmp eq i32 %2, 1
+  %43 = fcmp olt double %6, 0.000000e+00
   %44 = and i1 %42, %43
-  %45 = or i1 %41, %44
-  %46 = select i1 %45, i32 2, i32 3
-  %47 = icmp eq i32 %2, 1
-  %48 = select i1 %47, i32 %46, i32 %2
-  %49 = icmp eq i32 %48, 2
-  %50 = and i1 %49, %33
-  br i1 %50, label %51, label %61
+  br i1 %44, label %45, label %49
 
-51:                                               ; preds = %39
-  %52 = fneg float %21
-  %53 = bitcast float %52 to i32
-  %54 = fcmp oeq float %21, 0.000000e+00
-  %55 = icmp sgt i32 %53, -1
-  %56 = select i1 %55, i32 1, i32 -1
-  %57 = add i32 %56, %53
-  %58 = bitcast i32 %57 to float
-  %59 = fneg float %58
-  %60 = select i1 %54, float 0xB6A0000000000000, float %59
-  br label %72
+45:                                               ; preds = %40, %38
+  %46 = phi i1 [ %41, %40 ], [ false, %38 ]
+  %47 = fcmp olt double %24, %21
+  br i1 %47, label %48, label %49
 
-61:                                               ; preds = %39
-  %62 = icmp eq i32 %48, 3
-  %63 = and i1 %62, %40
-  br i1 %63, label %64, label %72
+48:                                               ; preds = %45
+  br label %49
 
-64:                                               ; preds = %61
-  %65 = bitcast float %21 to i32
-  %66 = fcmp oeq float %21, 0.000000e+00
-  %67 = icmp sgt i32 %65, -1
-  %68 = select i1 %67, i32 1, i32 -1
-  %69 = add i32 %68, %65
-  %70 = bitcast i32 %69 to float
-  %71 = select i1 %66, float 0x36A0000000000000, float %70
-  br label %72
-
-72:                                               ; preds = %3, %51, %61, %64
-  %73 = phi float [ %21, %3 ], [ %60, %51 ], [ %71, %64 ], [ %21, %61 ]
-  ret float %73
+49:                                               ; preds = %40, %45, %48
+  %50 = phi i1 [ %46, %48 ], [ %46, %45 ], [ %41, %40 ]
+  %51 = phi i32 [ %30, %48 ], [ %25, %45 ], [ %25, %40 ]
+  %52 = select i1 %27, i32 -1, i32 1
+  %53 = add i32 %52, %25
+  %54 = select i1 %26, i32 -2147483647, i32 %53
+  %55 = select i1 %50, i32 %54, i32 %51
+  %56 = bitcast i32 %55 to float
+  ret float %56
 }
 
 ; Function Attrs: mustprogress nocallback nofree nosync nounwind speculatable willreturn memory(none)
@@ -554,78 +495,47 @@ define float @ptx_sqrt_f32(float noundef %0, i32 noundef %1) local_unnamed_addr 
   %4 = tail call double @llvm.sqrt.f64(double %3)
   %5 = fneg double %4
   %6 = tail call double @llvm.fma.f64(double %5, double %4, double %3)
-  %7 = fptrunc double %4 to float
-  %8 = tail call double @llvm.fabs.f64(double %4)
-  %9 = fcmp ueq double %8, 0x7FF0000000000000
-  br i1 %9, label %58, label %10
+  %7 = fcmp ogt double %6, 0.000000e+00
+  %8 = fcmp olt double %6, 0.000000e+00
+  %9 = select i1 %8, double 0xAD30000000000000, double 0.000000e+00
+  %10 = select i1 %7, double 0x2D30000000000000, double %9
+  %11 = fptrunc double %4 to float
+  %12 = fpext float %11 to double
+  %13 = fsub double %12, %4
+  %14 = bitcast float %11 to i32
+  %15 = fcmp oeq float %11, 0.000000e+00
+  %16 = icmp sgt i32 %14, -1
+  %17 = select i1 %16, i32 1, i32 -1
+  %18 = add i32 %17, %14
+  %19 = select i1 %15, i32 1, i32 %18
+  %20 = icmp eq i32 %1, 2
+  br i1 %20, label %30, label %21
 
-10:                                               ; preds = %2
-  %11 = fpext float %7 to double
-  %12 = fsub double %11, %4
-  %13 = fcmp ogt double %12, 0.000000e+00
-  br i1 %13, label %18, label %14
+21:                                               ; preds = %2
+  %22 = icmp eq i32 %1, 1
+  %23 = fcmp ogt double %4, 0.000000e+00
+  %24 = and i1 %22, %23
+  br i1 %24, label %30, label %25
 
-14:                                               ; preds = %10
-  %15 = fcmp oeq double %12, 0.000000e+00
-  %16 = fcmp olt double %6, 0.000000e+00
-  %17 = and i1 %16, %15
-  br label %18
+25:                                               ; preds = %21
+  %26 = icmp eq i32 %1, 3
+  %27 = fcmp olt double %13, %10
+  %28 = select i1 %26, i1 %27, i1 false
+  %29 = select i1 %28, i32 %19, i32 %14
+  br label %36
 
-18:                                               ; preds = %14, %10
-  %19 = phi i1 [ true, %10 ], [ %17, %14 ]
-  %20 = fcmp olt double %12, 0.000000e+00
-  br i1 %20, label %25, label %21
+30:                                               ; preds = %2, %21
+  %31 = fcmp ogt double %13, %10
+  %32 = select i1 %16, i32 -1, i32 1
+  %33 = add i32 %32, %14
+  %34 = select i1 %15, i32 -2147483647, i32 %33
+  %35 = select i1 %31, i32 %34, i32 %14
+  br label %36
 
-21:                                               ; preds = %18
-  %22 = fcmp oeq double %12, 0.000000e+00
-  %23 = fcmp ogt double %6, 0.000000e+00
-  %24 = and i1 %23, %22
-  br label %25
-
-25:                                               ; preds = %21, %18
-  %26 = phi i1 [ true, %18 ], [ %24, %21 ]
-  %27 = fcmp ogt double %4, 0.000000e+00
-  %28 = fcmp oeq double %4, 0.000000e+00
-  %29 = fcmp ogt double %6, 0.000000e+00
-  %30 = and i1 %28, %29
-  %31 = or i1 %27, %30
-  %32 = select i1 %31, i32 2, i32 3
-  %33 = icmp eq i32 %1, 1
-  %34 = select i1 %33, i32 %32, i32 %1
-  %35 = icmp eq i32 %34, 2
-  %36 = and i1 %35, %19
-  br i1 %36, label %37, label %47
-
-37:                                               ; preds = %25
-  %38 = fneg float %7
-  %39 = bitcast float %38 to i32
-  %40 = fcmp oeq float %7, 0.000000e+00
-  %41 = icmp sgt i32 %39, -1
-  %42 = select i1 %41, i32 1, i32 -1
-  %43 = add i32 %42, %39
-  %44 = bitcast i32 %43 to float
-  %45 = fneg float %44
-  %46 = select i1 %40, float 0xB6A0000000000000, float %45
-  br label %58
-
-47:                                               ; preds = %25
-  %48 = icmp eq i32 %34, 3
-  %49 = and i1 %48, %26
-  br i1 %49, label %50, label %58
-
-50:                                               ; preds = %47
-  %51 = bitcast float %7 to i32
-  %52 = fcmp oeq float %7, 0.000000e+00
-  %53 = icmp sgt i32 %51, -1
-  %54 = select i1 %53, i32 1, i32 -1
-  %55 = add i32 %54, %51
-  %56 = bitcast i32 %55 to float
-  %57 = select i1 %52, float 0x36A0000000000000, float %56
-  br label %58
-
-58:                                               ; preds = %2, %37, %47, %50
-  %59 = phi float [ %7, %2 ], [ %46, %37 ], [ %57, %50 ], [ %7, %47 ]
-  ret float %59
+36:                                               ; preds = %25, %30
+  %37 = phi i32 [ %35, %30 ], [ %29, %25 ]
+  %38 = bitcast i32 %37 to float
+  ret float %38
 }
 
 ; Function Attrs: mustprogress nocallback nofree nosync nounwind speculatable willreturn memory(none)
@@ -1205,53 +1115,55 @@ define double @ptx_sqrt_f64(double noundef %0, i32 noundef %1) local_unnamed_add
 ; Function Attrs: mustprogress nofree norecurse nosync nounwind willreturn memory(none)
 define float @ptx_f32_f64(double noundef %0, i32 noundef %1) local_unnamed_addr #0 {
   %3 = fptrunc double %0 to float
-  %4 = tail call double @llvm.fabs.f64(double %0)
-  %5 = fcmp ueq double %4, 0x7FF0000000000000
-  br i1 %5, label %38, label %6
+  %4 = fpext float %3 to double
+  %5 = fsub double %4, %0
+  %6 = bitcast float %3 to i32
+  %7 = fcmp oeq float %3, 0.000000e+00
+  %8 = icmp sgt i32 %6, -1
+  %9 = select i1 %8, i32 1, i32 -1
+  %10 = add i32 %9, %6
+  %11 = select i1 %7, i32 1, i32 %10
+  %12 = icmp eq i32 %1, 2
+  br i1 %12, label %17, label %13
 
-6:                                                ; preds = %2
-  %7 = fpext float %3 to double
-  %8 = fsub double %7, %0
-  %9 = fcmp ogt double %8, 0.000000e+00
-  %10 = fcmp ogt double %0, 0.000000e+00
-  %11 = select i1 %10, i32 2, i32 3
-  %12 = icmp eq i32 %1, 1
-  %13 = select i1 %12, i32 %11, i32 %1
-  %14 = icmp eq i32 %13, 2
-  %15 = and i1 %14, %9
-  br i1 %15, label %16, label %26
+13:                                               ; preds = %2
+  %14 = icmp eq i32 %1, 1
+  %15 = fcmp ogt double %0, 0.000000e+00
+  %16 = and i1 %15, %14
+  br i1 %16, label %17, label %19
 
-16:                                               ; preds = %6
-  %17 = fneg float %3
-  %18 = bitcast float %17 to i32
-  %19 = fcmp oeq float %3, 0.000000e+00
-  %20 = icmp sgt i32 %18, -1
-  %21 = select i1 %20, i32 1, i32 -1
-  %22 = add i32 %21, %18
-  %23 = bitcast i32 %22 to float
-  %24 = fneg float %23
-  %25 = select i1 %19, float 0xB6A0000000000000, float %24
-  br label %38
+17:                                               ; preds = %13, %2
+  %18 = fcmp ogt double %5, 0.000000e+00
+  br label %21
 
-26:                                               ; preds = %6
-  %27 = fcmp olt double %8, 0.000000e+00
-  %28 = icmp eq i32 %13, 3
-  %29 = and i1 %28, %27
-  br i1 %29, label %30, label %38
+19:                                               ; preds = %13
+  %20 = icmp eq i32 %1, 3
+  br i1 %20, label %26, label %21
 
-30:                                               ; preds = %26
-  %31 = bitcast float %3 to i32
-  %32 = fcmp oeq float %3, 0.000000e+00
-  %33 = icmp sgt i32 %31, -1
-  %34 = select i1 %33, i32 1, i32 -1
-  %35 = add i32 %34, %31
-  %36 = bitcast i32 %35 to float
-  %37 = select i1 %32, float 0x36A0000000000000, float %36
-  br label %38
+21:                                               ; preds = %19, %17
+  %22 = phi i1 [ %18, %17 ], [ false, %19 ]
+  %23 = icmp eq i32 %1, 1
+  %24 = fcmp olt double %0, 0.000000e+00
+  %25 = and i1 %24, %23
+  br i1 %25, label %26, label %30
 
-38:                                               ; preds = %2, %16, %26, %30
-  %39 = phi float [ %3, %2 ], [ %25, %16 ], [ %37, %30 ], [ %3, %26 ]
-  ret float %39
+26:                                               ; preds = %21, %19
+  %27 = phi i1 [ %22, %21 ], [ false, %19 ]
+  %28 = fcmp olt double %5, 0.000000e+00
+  br i1 %28, label %29, label %30
+
+29:                                               ; preds = %26
+  br label %30
+
+30:                                               ; preds = %21, %26, %29
+  %31 = phi i1 [ %27, %29 ], [ %27, %26 ], [ %22, %21 ]
+  %32 = phi i32 [ %11, %29 ], [ %6, %26 ], [ %6, %21 ]
+  %33 = select i1 %8, i32 -1, i32 1
+  %34 = add i32 %33, %6
+  %35 = select i1 %7, i32 -2147483647, i32 %34
+  %36 = select i1 %31, i32 %35, i32 %32
+  %37 = bitcast i32 %36 to float
+  ret float %37
 }
 
 ; Function Attrs: mustprogress nofree norecurse nosync nounwind willreturn memory(none)
@@ -1260,45 +1172,51 @@ define float @ptx_f32_s32(i32 noundef %0, i32 noundef %1) local_unnamed_addr #0 
   %4 = sitofp i32 %0 to float
   %5 = fpext float %4 to double
   %6 = fsub double %5, %3
-  %7 = fcmp ogt double %6, 0.000000e+00
-  %8 = icmp sgt i32 %0, 0
-  %9 = select i1 %8, i32 2, i32 3
-  %10 = icmp eq i32 %1, 1
-  %11 = select i1 %10, i32 %9, i32 %1
-  %12 = icmp eq i32 %11, 2
-  %13 = and i1 %12, %7
-  br i1 %13, label %14, label %24
+  %7 = bitcast float %4 to i32
+  %8 = icmp sgt i32 %0, -1
+  %9 = select i1 %8, i32 1, i32 -1
+  %10 = add i32 %9, %7
+  %11 = icmp eq i32 %1, 2
+  br i1 %11, label %16, label %12
 
-14:                                               ; preds = %2
-  %15 = fneg float %4
-  %16 = bitcast float %15 to i32
-  %17 = icmp eq i32 %0, 0
-  %18 = icmp sgt i32 %16, -1
-  %19 = select i1 %18, i32 1, i32 -1
-  %20 = add i32 %19, %16
-  %21 = bitcast i32 %20 to float
-  %22 = fneg float %21
-  %23 = select i1 %17, float 0xB6A0000000000000, float %22
-  br label %36
+12:                                               ; preds = %2
+  %13 = icmp eq i32 %1, 1
+  %14 = icmp sgt i32 %0, 0
+  %15 = and i1 %14, %13
+  br i1 %15, label %16, label %18
 
-24:                                               ; preds = %2
-  %25 = fcmp olt double %6, 0.000000e+00
-  %26 = icmp eq i32 %11, 3
-  %27 = and i1 %26, %25
-  br i1 %27, label %28, label %36
+16:                                               ; preds = %12, %2
+  %17 = fcmp ogt double %6, 0.000000e+00
+  br label %20
 
-28:                                               ; preds = %24
-  %29 = bitcast float %4 to i32
-  %30 = icmp eq i32 %0, 0
-  %31 = icmp sgt i32 %0, -1
-  %32 = select i1 %31, i32 1, i32 -1
-  %33 = add i32 %32, %29
-  %34 = bitcast i32 %33 to float
-  %35 = select i1 %30, float 0x36A0000000000000, float %34
-  br label %36
+18:                                               ; preds = %12
+  %19 = icmp eq i32 %1, 3
+  br i1 %19, label %25, label %20
 
-36:                                               ; preds = %14, %24, %28
-  %37 = phi float [ %23, %14 ], [ %35, %28 ], [ %4, %24 ]
+20:                                               ; preds = %18, %16
+  %21 = phi i1 [ %17, %16 ], [ false, %18 ]
+  %22 = icmp eq i32 %1, 1
+  %23 = icmp slt i32 %0, 0
+  %24 = and i1 %23, %22
+  br i1 %24, label %25, label %29
+
+25:                                               ; preds = %20, %18
+  %26 = phi i1 [ %21, %20 ], [ false, %18 ]
+  %27 = fcmp olt double %6, 0.000000e+00
+  br i1 %27, label %28, label %29
+
+28:                                               ; preds = %25
+  br label %29
+
+29:                                               ; preds = %20, %25, %28
+  %30 = phi i1 [ %26, %28 ], [ %26, %25 ], [ %21, %20 ]
+  %31 = phi i32 [ %10, %28 ], [ %7, %25 ], [ %7, %20 ]
+  %32 = icmp eq i32 %0, 0
+  %33 = select i1 %8, i32 -1, i32 1
+  %34 = add i32 %33, %7
+  %35 = select i1 %32, i32 -2147483647, i32 %34
+  %36 = select i1 %30, i32 %35, i32 %31
+  %37 = bitcast i32 %36 to float
   ret float %37
 }
 
@@ -1308,40 +1226,36 @@ define float @ptx_f32_u32(i32 noundef %0, i32 noundef %1) local_unnamed_addr #0 
   %4 = uitofp i32 %0 to float
   %5 = fpext float %4 to double
   %6 = fsub double %5, %3
-  %7 = fcmp ogt double %6, 0.000000e+00
+  %7 = bitcast float %4 to i32
   %8 = icmp eq i32 %0, 0
-  %9 = select i1 %8, i32 3, i32 2
-  %10 = icmp eq i32 %1, 1
-  %11 = select i1 %10, i32 %9, i32 %1
-  %12 = icmp eq i32 %11, 2
-  %13 = and i1 %12, %7
-  br i1 %13, label %14, label %21
+  %9 = icmp eq i32 %1, 2
+  br i1 %9, label %20, label %10
 
-14:                                               ; preds = %2
-  %15 = fneg float %4
-  %16 = bitcast float %15 to i32
-  %17 = add i32 %16, -1
-  %18 = bitcast i32 %17 to float
-  %19 = fneg float %18
-  %20 = select i1 %8, float 0xB6A0000000000000, float %19
-  br label %30
+10:                                               ; preds = %2
+  %11 = icmp eq i32 %1, 1
+  %12 = icmp ne i32 %0, 0
+  %13 = and i1 %12, %11
+  br i1 %13, label %20, label %14
 
-21:                                               ; preds = %2
-  %22 = fcmp olt double %6, 0.000000e+00
-  %23 = icmp eq i32 %11, 3
-  %24 = and i1 %23, %22
-  br i1 %24, label %25, label %30
+14:                                               ; preds = %10
+  %15 = icmp eq i32 %1, 3
+  %16 = fcmp olt double %6, 0.000000e+00
+  %17 = and i1 %15, %16
+  %18 = zext i1 %17 to i32
+  %19 = add nuw i32 %18, %7
+  br label %25
 
-25:                                               ; preds = %21
-  %26 = bitcast float %4 to i32
-  %27 = add nuw i32 %26, 1
-  %28 = bitcast i32 %27 to float
-  %29 = select i1 %8, float 0x36A0000000000000, float %28
-  br label %30
+20:                                               ; preds = %2, %10
+  %21 = fcmp ogt double %6, 0.000000e+00
+  %22 = add nsw i32 %7, -1
+  %23 = select i1 %8, i32 -2147483647, i32 %22
+  %24 = select i1 %21, i32 %23, i32 %7
+  br label %25
 
-30:                                               ; preds = %14, %21, %25
-  %31 = phi float [ %20, %14 ], [ %29, %25 ], [ %4, %21 ]
-  ret float %31
+25:                                               ; preds = %14, %20
+  %26 = phi i32 [ %24, %20 ], [ %19, %14 ]
+  %27 = bitcast i32 %26 to float
+  ret float %27
 }
 
 ; Function Attrs: mustprogress nofree norecurse nosync nounwind willreturn memory(none)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from ....errors import UnsupportedInstruction
 from ....ptx.syntax import Function, Instruction, PtxModule
-from .emitter import instruction_text
 from .block_code import BlockTranslator
 from .block_mode import NotByBlock, StepFinder
+from .emitter import instruction_text
 from .kernel import KernelBody, ThreadTranslator, TranslatedKernel
 from .refusal import Refused
 

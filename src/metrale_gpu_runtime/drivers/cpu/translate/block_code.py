@@ -24,9 +24,7 @@ _KERNEL_BLOCK = (
     "define i32 @kernel_block(ptr noalias noundef %launch, ptr noalias noundef %block, ptr noalias noundef %frames, "
     "i32 noundef %ctaid_x, i32 noundef %ctaid_y, i32 noundef %ctaid_z)"
 )
-_NO_KERNEL_THREAD = (
-    "define i32 @kernel_thread(ptr, ptr, ptr, i32, i32, i32, i32, i32, i32) { unreachable }"
-)
+_NO_KERNEL_THREAD = "define i32 @kernel_thread(ptr, ptr, ptr, i32, i32, i32, i32, i32, i32) { unreachable }"
 _GROUP = ", !llvm.access.group !9"
 # A value computed anew in a vectorised loop is cheaper than a load from an array, and its stride is known.
 _MOST_OPERATIONS = 14
@@ -129,7 +127,9 @@ class BlockTranslator(ThreadTranslator):
 
     def _thread_count(self) -> str:
         e = self.e
-        pointer = e.at_entry("threads pointer", f"getelementptr i8, ptr %launch, i64 {abi.Launch.threads_per_block.offset}")
+        pointer = e.at_entry(
+            "threads pointer", f"getelementptr i8, ptr %launch, i64 {abi.Launch.threads_per_block.offset}"
+        )
         narrow = e.at_entry("threads narrow", f"load i32, ptr {pointer}, align 4, !invariant.load !0, !range !1")
         return e.at_entry("threads", f"zext i32 {narrow} to i64")
 
@@ -207,9 +207,7 @@ class BlockTranslator(ThreadTranslator):
         loads = len(e.lines)
         open_ = self._parts(step)
         behind = {name for place in self._following(step) for name in self._live_at(place)}
-        changed = [
-            name for name in sorted(behind & written) if name not in e.uniform and name not in self._definitions
-        ]
+        changed = [name for name in sorted(behind & written) if name not in e.uniform and name not in self._definitions]
         has_threads = len(e.lines) > loads or bool(changed)
         if open_:
             for name in changed:
@@ -499,4 +497,3 @@ class BlockTranslator(ThreadTranslator):
                     e.do(f"br label %{self._label(block.successors[-1])}")
                 else:
                     self._kill()
-

@@ -1,5 +1,5 @@
-"""A kernel as one function per block: loops over the threads, one after the other, as wide as barriers and the control flow
-that all threads share allow. LLVM vectorises these loops across threads.
+"""A kernel as one function per block: loops over the threads, one after the other, as long as barriers and the control
+flow that all threads share allow. LLVM vectorises these loops across threads.
 
 The body is cut into steps. A step ends at a barrier and where all threads branch together; what only some threads run
 stays inside of it. What is the same for all threads is computed once ahead of the loop. Values that a thread carries
@@ -98,7 +98,7 @@ class StepFinder:
         while True:
             taken.add(index)
             if index in self.divergence.inside:
-                following = self._region(step, [index], taken)
+                following: int | list[int] | None = self._region(step, [index], taken)
             else:
                 following = self._uniform_block(step, index, at)
                 if following is None:

@@ -3,7 +3,7 @@
 A register is uniform if every thread would compute the same value for it at the same step: its definitions read only
 parameters, block numbers, literals and uniform registers, and stand where all threads come by together. A branch on
 another register is divergent; up to where its paths meet again lies its region, which only some threads run. A branch
-that only ends threads (the `if (i >= n) return` of nearly every kernel) has no region: those threads are gone, the others go on.
+that only ends threads (the `if (i >= n) return` of nearly every kernel) has no region: those are gone, the others go on.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class _Analysis:
         statements = [s for s in self.body[block.start : block.stop] if not isinstance(s, Label)]
         if not statements:
             return not block.successors
-        return len(statements) == 1 and is_exit(statements[0]) and statements[0].guard is None  # type: ignore[union-attr]
+        return len(statements) == 1 and is_exit(statements[0]) and statements[0].guard is None
 
     def solve(self) -> Divergence:
         changed = True

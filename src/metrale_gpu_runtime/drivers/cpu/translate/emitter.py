@@ -1,7 +1,7 @@
 """LLVM text for one kernel: named values, registers with their values in the current block, and calls outwards.
 
 Registers are allocas of their width. Inside a block the last value of each is kept here, so that LLVM gets one
-instruction for one of PTX's and no load or store; what is live at the end of a block is stored. `mem2reg` does the rest.
+instruction for one of PTX's and no load or store; what is live at the end of a block is stored. mem2reg does the rest.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class Emitter:
 
     suspension: Suspension
     sites: Sites
-    instruction: Instruction | None
+    # The one that is being translated.
+    instruction: Instruction
 
     def __init__(self, registers: Mapping[str, str], places: Places, *, check: str | None) -> None:
         self.register_types = {**registers, CARRY: "i1"}
@@ -65,7 +66,6 @@ class Emitter:
         self.label = "entry"
         # Results of .ftz instructions: no subnormals are left in them to be flushed.
         self.flushed: set[str] = set()
-        self.instruction = None
         self.on_demand: Callable[[str], bool] = lambda register: False
         self._entry_values: dict[str, str] = {}
         self._count = 0
@@ -116,7 +116,11 @@ class Emitter:
 
     def independence(self, space: str) -> str:
         """What to append to an access in a state space: that other threads' accesses do not depend on it, if so."""
-        if self.is_uniform_code or not self.independent or (space in ("local", "param", "generic") and self.places.has_private_allocas):
+        if (
+            self.is_uniform_code
+            or not self.independent
+            or (space in ("local", "param", "generic") and self.places.has_private_allocas)
+        ):
             return ""
         return self.independent
 

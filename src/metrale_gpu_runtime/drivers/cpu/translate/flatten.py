@@ -115,12 +115,12 @@ class _Flattener:
             if suffix and guard is not None:
                 guard = Guard(guard.register + suffix, guard.negated)
             if opcode == "call":
-                self._around(guard, statement, lambda s=statement: self._call(s, names, callers))  # type: ignore[misc]
+                self._around(guard, statement, lambda s=statement: self._call(s, names, callers))
             elif opcode == "ret" and names.returns_to is not None:
                 self.body.append(_branch(names.returns_to, guard, statement))
             elif opcode in _WAITS and guard is not None:
                 plain = replace(statement, operands=tuple(map(names.operand, statement.operands)), guard=None)
-                self._around(guard, statement, lambda p=plain: self.body.append(p))  # type: ignore[misc]
+                self._around(guard, statement, lambda p=plain: self.body.append(p))
             elif suffix:
                 operands = statement.operands
                 if opcode in ("bra", "brx"):
@@ -193,7 +193,9 @@ class _Flattener:
             variable = self._variable(formal, inner)
             target_address = Address(Symbol(variable))
             self.body.append(
-                replace(call, opcode="st", modifiers=("param", formal.type), operands=(target_address, actual), guard=None)
+                replace(
+                    call, opcode="st", modifiers=("param", formal.type), operands=(target_address, actual), guard=None
+                )
             )
 
     def _result(

@@ -27,6 +27,7 @@ _KERNEL_THREAD = (
     "i32 noundef %ctaid_x, i32 noundef %ctaid_y, i32 noundef %ctaid_z)"
 )
 
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """A place at which a thread may fault or wait: the index in `Fault.site` and `Thread.site`."""
@@ -240,7 +241,8 @@ class ThreadTranslator:
         if statement.guard is not None:
             refuse("a guarded brx.idx is not supported")
         selector, table = statement.operands
-        assert isinstance(table, Symbol) and isinstance(selector, Register)
+        assert isinstance(table, Symbol)
+        assert isinstance(selector, Register)
         value = e.register(selector.name, "i32")
         e.flush(self.liveness.at_end(index))
         label_blocks = {label: block.index for block in self.blocks for label in block.labels}
@@ -277,7 +279,7 @@ class ThreadTranslator:
         definition = self._definitions.get(register)
         if definition is None:
             return False
-        current = self.e.instruction
+        current = getattr(self.e, "instruction", definition)
         self.e.instruction = definition
         try:
             handler_of(definition)(self.e, definition)

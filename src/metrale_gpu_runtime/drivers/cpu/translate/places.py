@@ -90,7 +90,7 @@ class Places:
         return end
 
     def _lay_out_local(self, suspends: bool) -> int:
-        """Local variables share one area; `.param` variables of calls are allocas of their own, which LLVM dissolves."""
+        """Local variables share one area; `.param` variables of calls are allocas, which LLVM dissolves."""
         end = 0
         for name, variable in self.variables.items():
             if variable.space not in ("local", "param") or name in self.parameters:

@@ -39,9 +39,7 @@ def pointer_registers(function: Function) -> frozenset[str]:
     return _settle(seeds, candidates)
 
 
-def _form(
-    instruction: Instruction, function: Function, sources: set[str], marked: set[str]
-) -> tuple[str, ...] | None:
+def _form(instruction: Instruction, function: Function, sources: set[str], marked: set[str]) -> tuple[str, ...] | None:
     """() for an address, the registers of which exactly one must be an address, or None."""
     opcode, modifiers, operands = instruction.opcode, instruction.modifiers, instruction.operands
     if not isinstance(operands[0], Register) or function.registers[operands[0].name].type not in _WIDE:

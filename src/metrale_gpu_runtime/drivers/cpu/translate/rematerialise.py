@@ -8,10 +8,28 @@ from .places import VARYING_REGISTERS
 
 _FREE = frozenset({"mov", "cvta"})
 _CHEAP = frozenset(
-    {"add", "sub", "mul", "mad", "shl", "shr", "and", "or", "xor", "not", "neg", "cvt", "min", "max", "setp", "selp", "bfe"}
+    {
+        "add",
+        "sub",
+        "mul",
+        "mad",
+        "shl",
+        "shr",
+        "and",
+        "or",
+        "xor",
+        "not",
+        "neg",
+        "cvt",
+        "min",
+        "max",
+        "setp",
+        "selp",
+        "bfe",
+    }
 )
 _INTEGER_TYPES = frozenset({"pred", *(f"{kind}{bits}" for kind in "usb" for bits in (8, 16, 32, 64))})
-_PLAIN_WORDS = frozenset({"lo", "hi", "wide", "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hs"})
+_PLAIN_WORDS = frozenset({"lo", "hi", "wide", "eq", "ne", "lt", "le", "gt", "ge", "ls", "hs"})
 # Operations of a value, everything below it included: past that a load from the frame is cheaper.
 MOST_OPERATIONS = 5
 

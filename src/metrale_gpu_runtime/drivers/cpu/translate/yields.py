@@ -1,12 +1,12 @@
 """Where a thread that cannot go on by itself must let the others run. Both rules insert `yield` statements.
 
 Spinning: in a loop that looks at memory others write (a volatile, relaxed or acquire load, an atomic whose result is
-used) or sleeps, and that holds no other wait, the thread yields on the way back every `SPIN_TURNS` rounds. Without it a lock
-whose owner runs on the same core would never be released.
+used) or sleeps, and that holds no other wait, the thread yields on the way back every `SPIN_TURNS` rounds. Without it a
+lock whose owner runs on the same core would never be released.
 
-Lock step: code of before Volta relies on the 32 lanes of a warp advancing together, one memory operation at a time. Where
-a volatile store to shared memory may reach a volatile load of shared memory with no wait between, the threads yield
-after each volatile access to shared memory; the scheduler then runs the lanes of a warp in turn.
+Lock step: code of before Volta relies on the 32 lanes of a warp advancing together, one memory operation at a time.
+Where a volatile store to shared memory may reach a volatile load of shared memory with no wait between, the threads
+yield after each volatile access to shared memory; the scheduler then runs the lanes of a warp in turn.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ def _polls(instruction: Instruction) -> bool:
 def _is_volatile_shared(statement: Statement, opcode: str) -> bool:
     if not isinstance(statement, Instruction) or statement.opcode != opcode:
         return False
-    return "volatile" in statement.modifiers and ("shared" in statement.modifiers or "shared::cta" in statement.modifiers)
+    return "volatile" in statement.modifiers and (
+        "shared" in statement.modifiers or "shared::cta" in statement.modifiers
+    )
 
 
 def with_yields(function: Function) -> Function:
@@ -127,7 +129,7 @@ def _natural_loop(blocks: tuple[BasicBlock, ...], tail: int, head: int) -> set[i
 
 def _needs_lock_step(body: tuple[Statement, ...], blocks: tuple[BasicBlock, ...]) -> bool:
     """Whether a volatile shared store reaches a volatile shared load without a wait in between."""
-    # Per block: whether a store is pending at its end if one was (`through`) or was not (`own`) at its beginning.
+    # Per block: whether a store may be pending at its beginning.
     pending_in = [False] * len(blocks)
     changed = True
     while changed:

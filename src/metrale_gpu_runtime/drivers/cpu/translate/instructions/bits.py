@@ -1,4 +1,4 @@
-"""Bit fields, shuffled bytes, counted bits, and the small dot products. Lengths and positions past the top are defined."""
+"""Bit fields, shuffled bytes, counted bits, small dot products. Lengths and positions past the top are defined."""
 
 from __future__ import annotations
 
@@ -100,10 +100,8 @@ def shf(e: Emitter, instruction: Instruction) -> None:
     wide = e.op(f"zext i32 {amount} to i64")
     upper = e.op(f"shl i64 {e.op(f'zext i32 {high} to i64')}, 32")
     joined = e.op(f"or i64 {upper}, {e.op(f'zext i32 {low} to i64')}")
-    if left:
-        shifted = e.op(f"lshr i64 {e.op(f'shl i64 {joined}, {wide}')}, 32")
-    else:
-        shifted = e.op(f"lshr i64 {joined}, {wide}")
+    raised = e.op(f"shl i64 {joined}, {wide}") if left else joined
+    shifted = e.op(f"lshr i64 {raised}, {'32' if left else wide}")
     e.write(target, e.op(f"trunc i64 {shifted} to i32"), _B32)
 
 

@@ -160,7 +160,15 @@ def _adjusted(e: Emitter, value: str, name: str, *, relu: bool, satfinite: bool)
 
 
 def _to_packed(
-    e: Emitter, instruction: Instruction, to: Scalar, of: Scalar, rounding: str, *, ftz: bool, relu: bool, satfinite: bool
+    e: Emitter,
+    instruction: Instruction,
+    to: Scalar,
+    of: Scalar,
+    rounding: str,
+    *,
+    ftz: bool,
+    relu: bool,
+    satfinite: bool,
 ) -> None:
     """Two values into one register: the first source is the upper one."""
     target, *sources = instruction.operands
@@ -178,7 +186,8 @@ def _to_packed(
         if of.name != "f32" or len(sources) != 2:
             refuse("it takes two f32")
         parts = [
-            _to_half(e, e.read(source, of), of, name, rounding, None, ftz=ftz, sat=False) for source in reversed(sources)
+            _to_half(e, e.read(source, of), of, name, rounding, None, ftz=ftz, sat=False)
+            for source in reversed(sources)
         ]
     e.write(target, joined(e, [_adjusted(e, part, name, relu=relu, satfinite=satfinite) for part in parts]), to)
 
@@ -188,7 +197,9 @@ def _to_bytes(e: Emitter, instruction: Instruction, to: Scalar, of: Scalar, *, r
         refuse("it needs .satfinite")
     target, *sources = instruction.operands
     if of.name in _PACKED:
-        values = [_as_plain_float(e, half, SCALARS[_PACKED[of.name]])[0] for half in halves(e, e.read(sources[0], of), of)]
+        values = [
+            _as_plain_float(e, half, SCALARS[_PACKED[of.name]])[0] for half in halves(e, e.read(sources[0], of), of)
+        ]
     elif of.name == "f32" and len(sources) == 2:
         values = [e.read(source, of) for source in reversed(sources)]
     else:

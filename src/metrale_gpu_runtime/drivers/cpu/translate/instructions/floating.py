@@ -17,10 +17,6 @@ _PATTERN = re.compile(r"bitcast \(i32 (\d+) to float\)")
 _PATTERN64 = re.compile(r"bitcast \(i64 (\d+) to double\)")
 
 
-def suffix(scalar: Scalar) -> str:
-    return scalar.name
-
-
 def flushed(e: Emitter, value: str, scalar: Scalar) -> str:
     """Subnormals of f32 as zeros of their sign (.ftz); other types have no .ftz."""
     if scalar.name != "f32":
@@ -88,10 +84,7 @@ def fma(e: Emitter, instruction: Instruction) -> None:
     scalar = words.type()
     words.end()
     values = _operands(e, instruction, scalar, ftz=ftz)
-    if rounding == "rn":
-        value = fused(e, values, scalar)
-    else:
-        value = _directed(e, "fma", scalar, values, rounding)
+    value = fused(e, values, scalar) if rounding == "rn" else _directed(e, "fma", scalar, values, rounding)
     e.write(instruction.operands[0], finished(e, value, scalar, ftz=ftz, sat=sat), scalar)
 
 
@@ -133,17 +126,13 @@ def rcp_sqrt(e: Emitter, instruction: Instruction) -> None:
         return
     (a,) = _operands(e, instruction, scalar, ftz=ftz)
     if rounding != "rn":
-        values = [_one(scalar), a] if opcode == "rcp" else [a]
+        values = ["1.0", a] if opcode == "rcp" else [a]
         value = _directed(e, "div" if opcode == "rcp" else "sqrt", scalar, values, rounding)
     elif opcode == "rcp":
         value = e.op(f"fdiv {scalar.llvm} 1.0, {a}")
     else:
         value = e.call(scalar.llvm, f"llvm.sqrt.{scalar.name}", (scalar.llvm, a))
     e.write(instruction.operands[0], finished(e, value, scalar, ftz=ftz, sat=False), scalar)
-
-
-def _one(scalar: Scalar) -> str:
-    return "1.0"
 
 
 @translates("neg", "abs", kind="float")
@@ -225,7 +214,14 @@ def copysign(e: Emitter, instruction: Instruction) -> None:
     e.write(target, e.call(scalar.llvm, name, (scalar.llvm, magnitude), (scalar.llvm, sign)), scalar)
 
 
-_CLASSES = {"finite": 0x1F8, "infinite": 0x204, "number": 0x3FC, "notanumber": 0x003, "normal": 0x108, "subnormal": 0x090}
+_CLASSES = {
+    "finite": 0x1F8,
+    "infinite": 0x204,
+    "number": 0x3FC,
+    "notanumber": 0x003,
+    "normal": 0x108,
+    "subnormal": 0x090,
+}
 
 
 @translates("testp")

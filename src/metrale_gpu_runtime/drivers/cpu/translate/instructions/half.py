@@ -9,8 +9,10 @@ from ..registry import translates
 from ..scalar import Scalar
 from ..words import Words
 
-_COMPARISONS = {"eq": "oeq", "ne": "one", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "equ": "ueq", "neu": "une",
-                "ltu": "ult", "leu": "ule", "gtu": "ugt", "geu": "uge", "num": "ord", "nan": "uno"}  # fmt: skip
+_COMPARISONS = {
+    "eq": "oeq", "ne": "one", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "equ": "ueq", "neu": "une",
+    "ltu": "ult", "leu": "ule", "gtu": "ugt", "geu": "uge", "num": "ord", "nan": "uno",
+}  # fmt: skip
 
 
 def halves(e: Emitter, value: str, scalar: Scalar) -> list[str]:
@@ -29,7 +31,7 @@ def joined(e: Emitter, parts: list[str]) -> str:
 
 
 def element(scalar: Scalar) -> str:
-    """"f16" or "bf16"."""
+    """ "f16" or "bf16"."""
     name = scalar.name.removesuffix("x2")
     return name if name in ("f16", "bf16") else refuse(f"arithmetic on {scalar.name} is not supported")
 

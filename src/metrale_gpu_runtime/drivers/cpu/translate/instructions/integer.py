@@ -1,4 +1,4 @@
-"""Integer arithmetic and logic. Everything wraps; what LLVM leaves undefined has the value of NVIDIA's hardware here."""
+"""Integer arithmetic and logic. Everything wraps; what LLVM leaves undefined has the value of NVIDIA's hardware."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from ..refusal import refuse
 from ..registry import translates
 from ..scalar import SCALARS, Scalar
 from ..words import Words
-
 
 
 def wider(scalar: Scalar) -> Scalar:
@@ -64,7 +63,12 @@ def add_sub(e: Emitter, instruction: Instruction) -> None:
     scalar = words.type()
     words.end()
     target, first, second = instruction.operands
-    if e.is_pointer(target) and not gives and not saturates and _pointer_sum(e, instruction.opcode, target, first, second):
+    if (
+        e.is_pointer(target)
+        and not gives
+        and not saturates
+        and _pointer_sum(e, instruction.opcode, target, first, second)
+    ):
         return
     a, b = e.read(first, scalar), e.read(second, scalar)
     if saturates:
@@ -150,7 +154,8 @@ def mad(e: Emitter, instruction: Instruction) -> None:
     target, first, second, third = instruction.operands
     value, kind = product(e, e.read(first, scalar), e.read(second, scalar), scalar, part)
     if e.is_pointer(target) and e.is_pointer(third) and not gives and kind.bits == 64:
-        assert isinstance(target, Register) and isinstance(third, Register)
+        assert isinstance(target, Register)
+        assert isinstance(third, Register)
         sum_ = e.op(f"getelementptr i8, ptr {e.register(third.name, 'ptr')}, i64 {value}")
         e.set_register(target.name, sum_, "ptr")
         return
@@ -198,7 +203,11 @@ def mul24(e: Emitter, instruction: Instruction) -> None:
     value = e.op(f"trunc i64 {whole if part == 'lo' else e.op(f'lshr i64 {whole}, 16')} to i32")
     if instruction.opcode == "mad24":
         c = e.read(instruction.operands[3], scalar)
-        value = e.call("i32", "llvm.sadd.sat.i32", ("i32", value), ("i32", c)) if saturates else e.op(f"add i32 {value}, {c}")
+        value = (
+            e.call("i32", "llvm.sadd.sat.i32", ("i32", value), ("i32", c))
+            if saturates
+            else e.op(f"add i32 {value}, {c}")
+        )
     e.write(instruction.operands[0], value, scalar)
 
 
@@ -287,7 +296,9 @@ def logic(e: Emitter, instruction: Instruction) -> None:
     scalar = words.type()
     words.end()
     target, first, second = instruction.operands
-    e.write(target, e.op(f"{instruction.opcode} {scalar.llvm} {e.read(first, scalar)}, {e.read(second, scalar)}"), scalar)
+    e.write(
+        target, e.op(f"{instruction.opcode} {scalar.llvm} {e.read(first, scalar)}, {e.read(second, scalar)}"), scalar
+    )
 
 
 @translates("not", "cnot", kind="integer")
@@ -338,4 +349,3 @@ def resized(e: Emitter, value: str, bits: int) -> str:
     if bits == 32:
         return value
     return e.op(f"{'zext' if bits > 32 else 'trunc'} i32 {value} to i{bits}")
-

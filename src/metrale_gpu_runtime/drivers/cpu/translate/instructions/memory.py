@@ -1,8 +1,8 @@
-"""ld, st and the hints about caches. The type in the instruction decides; a register may be wider than what it holds."""
+"""ld, st and the hints about caches. The type in the instruction decides; a register may be wider than that."""
 
 from __future__ import annotations
 
-from .....ptx.syntax import Address, Instruction, Operand, Vector
+from .....ptx.syntax import Address, Instruction, Operand, Symbol, Vector
 from ... import abi
 from ..addresses import pointer, space_of_words
 from ..emitter import Emitter
@@ -56,7 +56,6 @@ def ld(e: Emitter, instruction: Instruction) -> None:
     words = Words(instruction)
     space = space_of_words(words)
     order = _order(words, "acquire")
-    is_constant = words.flag("nc")
     skip_hints(words)
     count = words.vector()
     scalar = words.type()
@@ -66,9 +65,6 @@ def ld(e: Emitter, instruction: Instruction) -> None:
         refuse("its source is no address")
     place = pointer(e, address, space, scalar.nbytes * count, abi.Access.READ)
     before, behind = _text(order)
-    # What a kernel reads through .nc nobody writes while it runs (PTX ISA, "ld.global.nc"); LLVM may not take
-    # that literally here, as checks and other threads of the block are inlined around it.
-    del is_constant
     tail = f", {INVARIANT}" if space in ("param", "const") and _never_changes(e, address, space) else ""
     tail += e.independence(space)
     values = []
@@ -84,7 +80,7 @@ def _never_changes(e: Emitter, address: Address, space: str) -> bool:
     if space == "const":
         return True
     base = address.base
-    return hasattr(base, "name") and base.name in e.places.parameters  # type: ignore[union-attr]
+    return isinstance(base, Symbol) and base.name in e.places.parameters
 
 
 @translates("st")

@@ -18,7 +18,8 @@ def pmevent(e: Emitter, instruction: Instruction) -> None:
 def call(e: Emitter, instruction: Instruction) -> None:
     """What flatten.py left: built-in functions."""
     function, arguments = instruction.operands
-    assert isinstance(function, Symbol) and isinstance(arguments, ArgumentList)
+    assert isinstance(function, Symbol)
+    assert isinstance(arguments, ArgumentList)
     if function.name != "__assertfail":
         refuse(f"{function.name} is not supported")
     message, _, line, *_ = arguments.elements
