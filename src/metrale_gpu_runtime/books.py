@@ -118,6 +118,9 @@ class BackendBooks:
     ) -> KernelFault:
         """Enter a driver's fault into the books and return the error for it."""
         error = self._faults.kernel_fault(fault, lane, own=own, earlier=earlier)
+        # Its traceback holds the frames of this call, which hold it: what the failing calls had made would live until
+        # the garbage collector comes by. Where a driver noticed a fault says nothing to whoever reads the error.
+        fault.__traceback__ = None
         if fault.context_lost and self._trouble is None:
             self._trouble = lambda: self._faults.context_lost(self._capabilities.device)
         return error
@@ -162,7 +165,10 @@ class BackendBooks:
             error = self._note_fault(fault, lane, own=own, earlier=earlier)
             if not fault.context_lost:
                 self._wait_again(lane, sequence, error)
-            raise error from fault
+            try:
+                raise error from fault
+            finally:
+                del error  # its traceback holds this frame: neither may keep the other
         except GpuError:
             lane.has_failed_wait = True
             raise

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ from metrale_gpu_runtime.errors import (
     KernelFault,
 )
 from metrale_gpu_runtime.lane import RING_LENGTH
-from metrale_gpu_runtime.testing import FaultPlan, LaunchFault, MockGpuBackend
+from metrale_gpu_runtime.testing import FaultFound, FaultPlan, LaunchFault, MockGpuBackend
 
 QUIET = LaunchFault(context_lost=False)
 UNATTRIBUTED = LaunchFault(context_lost=False, attributed=False)
@@ -157,6 +159,29 @@ def test_a_second_failure_is_a_note_on_the_first():
     with pytest.raises(ZeroDivisionError) as info:
         program()
     assert "launch 1 of k" in "".join(info.value.__notes__)
+
+
+def test_a_fault_keeps_nothing_alive_that_its_calls_had_made():
+    """Memory made by a call that ended in a fault is given back at once, without the garbage collector."""
+    gc.disable()
+    try:
+        for wait in (lambda gpu: gpu.array(np.ones(5, np.float32)), wait_for_two_streams):
+            with MockGpuBackend(plan=FaultPlan().fail("synchronize", failure=FaultFound())) as gpu:
+                failed = False
+                try:  # pytest.raises would keep the error
+                    wait(gpu)
+                except KernelFault:
+                    failed = True
+                assert (failed, gpu.live_alloc_count()) == (True, 0)
+    finally:
+        gc.enable()
+
+
+def wait_for_two_streams(gpu):
+    with gpu.create_stream():
+        buffer = gpu.buffer(20)
+        gpu.memset_async(buffer, 0)
+        gpu.synchronize()
 
 
 def test_after_a_lost_context_only_the_cause_is_told():

@@ -89,7 +89,10 @@ class StreamCalls(CopyCalls):
                 else:
                     first.add_note(f"and on stream {lane.handle}: {error}")
         if first is not None:
-            raise first
+            try:
+                raise first
+            finally:
+                del first  # its traceback holds this frame: neither may keep the other
         self._check_usable()
 
     def stream_query(self, stream: Stream | int | None = None) -> bool:

@@ -1,0 +1,83 @@
+"""Every Python block of docs/ runs, in order and in one namespace per page, and prints what the page says it prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pages import DOCS, ROOT, blocks, matches
+from rungs import require_rung
+
+PAGES = sorted(DOCS.glob("*.md"))
+MARKS = frozenset({"no-run", "nvrtc"})
+
+
+def _run(page: Path, capsys: pytest.CaptureFixture[str], *, with_nvrtc: bool) -> None:
+    namespace: dict[str, object] = {"__name__": page.stem}
+    for block in blocks(page):
+        if "no-run" in block.marks or ("nvrtc" in block.marks and not with_nvrtc):
+            continue
+        # Blank lines before the code give tracebacks the page's line numbers.
+        exec(compile("\n" * (block.line - 1) + block.code, str(page), "exec"), namespace)
+        printed = capsys.readouterr().out
+        if block.output is not None:
+            assert matches(block.output, printed), f"{page.name}:{block.line} printed:\n{printed}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_python_of_a_page_runs(
+    page: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What needs no compiler runs everywhere, from the top of a clone."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.delenv("METRALE_BACKEND", raising=False)
+    _run(page, capsys, with_nvrtc=False)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if any("nvrtc" in block.marks for block in blocks(page))],
+    ids=lambda page: page.name,
+)
+def test_the_cuda_of_a_page_runs(
+    page: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The blocks marked `nvrtc` run where there is a compiler, among the others of their page."""
+    require_rung("nvrtc")
+    require_rung("debug information")
+    monkeypatch.chdir(ROOT)
+    monkeypatch.delenv("METRALE_BACKEND", raising=False)
+    _run(page, capsys, with_nvrtc=True)
+
+
+def test_marks_are_known_and_outputs_are_checked() -> None:
+    """No block has a mark that nobody understands, and the pages do promise outputs."""
+    found = [block for page in PAGES for block in blocks(page)]
+    assert {mark for block in found for mark in block.marks} <= MARKS
+    assert sum(block.output is not None for block in found) >= 10
+
+
+@pytest.mark.parametrize(
+    ("promised", "printed", "holds"),
+    [("a … c", "a b c\n", True), ("a … c", "a b\nc", False), ("1.5", "1x5", False), ("a", "a\nb", False)],
+)
+def test_a_promise_of_output_can_be_broken(promised: str, printed: str, holds: bool) -> None:
+    """The comparison takes an ellipsis within a line and nothing else for granted."""
+    assert matches(promised, printed) is holds
+
+
+def test_links_between_the_pages_lead_somewhere() -> None:
+    """Every relative link of docs/*.md, README.md and the examples' pages names a file that is there, and a heading."""
+    import re
+
+    for page in [*PAGES, ROOT / "README.md", *(ROOT / "examples").rglob("*.md")]:
+        for target in re.findall(r"\]\(([^)#\s]*)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            if target and "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name} links to {target}"
+        for target, heading in re.findall(r"\]\(([^)#\s]*)#([^)\s]+)\)", page.read_text(encoding="utf-8")):
+            if "://" in target:
+                continue
+            there = page.parent / target if target else page
+            headings = re.findall(r"^#+ (.+)$", there.read_text(encoding="utf-8"), re.MULTILINE)
+            slugs = {re.sub(r"[^\w\- ]", "", each).strip().lower().replace(" ", "-") for each in headings}
+            assert heading in slugs, f"{page.name} links to {target}#{heading}; there are {sorted(slugs)}"
