@@ -268,9 +268,6 @@ class ThreadTranslator:
             e.do(f"ret i32 {abi.ThreadCode.EXITED:d}")
         if not ends_block:
             e.begin(after)
-            if statement is self.body[self.blocks[index].stop - 1]:
-                self._leave(index)
-                return True
         return ends_block
 
     # ------------------------------------------------------------ values made again instead of kept
