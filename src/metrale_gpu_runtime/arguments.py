@@ -131,11 +131,12 @@ def pointer_argument(gpu: GpuBackend, value: object, *, kernel: str, index: int,
 
     if isinstance(value, Slot):
         return slot_argument(value, "ptr", kernel=kernel, index=index, name=name)
+    what = f"{kernel}: argument {index}" + (f" ({name})" if name else "")
     try:
         if isinstance(value, HostArgument):
-            loan = value.lend(gpu)
+            loan = value.lend(gpu, what)
             return Argument(ArgumentDescription.of_pointer(loan.element, name), bytes(_POINTER_NBYTES), loan=loan)
-        pointer = gpu.resolve_pointer(value, what=f"{kernel}: argument {index}" + (f" ({name})" if name else ""))
+        pointer = gpu.resolve_pointer(value, what=what)
     except ArgumentError as error:
         # Which argument of which kernel it was is known only here.
         error.kernel, error.index, error.name = kernel, index, name

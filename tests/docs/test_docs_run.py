@@ -64,20 +64,3 @@ def test_marks_are_known_and_outputs_are_checked() -> None:
 def test_a_promise_of_output_can_be_broken(promised: str, printed: str, holds: bool) -> None:
     """The comparison takes an ellipsis within a line and nothing else for granted."""
     assert matches(promised, printed) is holds
-
-
-def test_links_between_the_pages_lead_somewhere() -> None:
-    """Every relative link of docs/*.md, README.md and the examples' pages names a file that is there, and a heading."""
-    import re
-
-    for page in [*PAGES, ROOT / "README.md", *(ROOT / "examples").rglob("*.md")]:
-        for target in re.findall(r"\]\(([^)#\s]*)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-            if target and "://" not in target:
-                assert (page.parent / target).exists(), f"{page.name} links to {target}"
-        for target, heading in re.findall(r"\]\(([^)#\s]*)#([^)\s]+)\)", page.read_text(encoding="utf-8")):
-            if "://" in target:
-                continue
-            there = page.parent / target if target else page
-            headings = re.findall(r"^#+ (.+)$", there.read_text(encoding="utf-8"), re.MULTILINE)
-            slugs = {re.sub(r"[^\w\- ]", "", each).strip().lower().replace(" ", "-") for each in headings}
-            assert heading in slugs, f"{page.name} links to {target}#{heading}; there are {sorted(slugs)}"

@@ -174,5 +174,6 @@ def test_what_cannot_be_lent(gpu):
         with pytest.raises(error) as info:
             kernel[1, 1](lent)
         assert (info.value.index, info.value.kernel) == (0, "k")
+        assert str(info.value).startswith("k: argument 0: In")
     kernel[1, 1](mg.In(frozen))
     assert gpu.launch_count == 1
