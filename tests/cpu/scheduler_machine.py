@@ -79,7 +79,8 @@ note:
   store i32 %predicate, ptr %entry_p1
   br label %loop
 loop:
-  %pc = phi i32 [ %pc0, %start ], [ %pc0, %continued ], [ %pc0, %note ], [ %next, %go_on ], [ %target, %repeat_unless_flag ]
+  %pc = phi i32 [ %pc0, %start ], [ %pc0, %continued ], [ %pc0, %note ],
+                [ %next, %go_on ], [ %target, %repeat_unless_flag ]
   %pc64 = zext i32 %pc to i64
   %step_offset = mul i64 %pc64, {STEP_NBYTES}
   %step = getelementptr i8, ptr %steps, i64 %step_offset
