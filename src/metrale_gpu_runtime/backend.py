@@ -7,7 +7,7 @@ import os
 import warnings
 import weakref
 from collections.abc import Callable
-from typing import cast
+from typing import Self, cast
 
 from .calls.buffers import BufferCalls
 from .calls.capture import CaptureCalls
@@ -129,7 +129,7 @@ class GpuBackend(BufferCalls, LaunchCalls, CaptureCalls, ModuleCalls, DebugCalls
                 if lane.is_idle:
                     attempt(self._destroy_lane, lane)
 
-    def __enter__(self) -> GpuBackend:
+    def __enter__(self) -> Self:
         self._check_usable()
         return self
 

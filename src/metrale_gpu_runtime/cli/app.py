@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -19,8 +20,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+
+def _backend(spec: str) -> str:
+    from ..discovery import BackendSpec
+
+    try:
+        BackendSpec.read(spec)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    return spec
+
+
 BackendOption = Annotated[
-    str, typer.Option("--backend", "-b", help='"cpu", "cuda:1", "mock", …; "auto" is the best device here.')
+    str,
+    typer.Option(
+        "--backend", "-b", callback=_backend, help='"cpu", "cuda:1", "mock", …; "auto" is the best device here.'
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 
@@ -92,10 +107,18 @@ def launch(
 
 
 def run() -> None:
-    """The entry point: errors of this package are one message and exit code 1, not a traceback."""
+    """The entry point: errors and warnings of this package are messages, not tracebacks; an error's exit code is 1."""
+    errors = Console(stderr=True)
+
+    def show(kind: str, style: str, message: object) -> None:
+        errors.print(f"[{style}]{kind}[/]: ", end="")
+        print(message, file=sys.stderr)
+
+    warnings.showwarning = lambda message, category, *_: show(category.__name__, "bold yellow", message)
     try:
         app()
     except GpuError as error:
-        Console(stderr=True).print(f"[bold red]{type(error).__name__}[/]: ", end="")
-        print(error, file=sys.stderr)
+        show(type(error).__name__, "bold red", error)
+        for note in getattr(error, "__notes__", ()):
+            print(note, file=sys.stderr)
         sys.exit(1)

@@ -50,7 +50,9 @@ def launch_file(request: LaunchRequest, as_json: bool, console: Console) -> None
             elif argument.type is None:
                 launch.arg(argument.value)
             else:
-                launch.arg(argument.type(argument.value))
+                # The typed methods name kernel and argument when a value does not fit.
+                getattr(launch, f"arg_{argument.type.name}")(argument.value)
+        launch.check()  # a first launch compiles; that is not timed
         started, ended = gpu.create_event(), gpu.create_event()
         stream = gpu.default_stream()
         gpu.record_event(started, stream)
