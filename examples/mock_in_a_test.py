@@ -21,7 +21,8 @@ def normalise(gpu: mg.GpuBackend, host: np.ndarray) -> np.ndarray:
     kernel = gpu.kernel("vectors", "scale", signature="float* values, unsigned int count, float factor")
     with gpu.array(host) as values:
         kernel.over(host.size, block=128)(values, host.size, 1.0 / float(host.max()))
-        return values.numpy()
+        result: np.ndarray = values.numpy()
+    return result
 
 
 def scale(launch: KernelContext) -> None:
