@@ -214,3 +214,18 @@ def test_nvcc_is_looked_for_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert shutil.which("nvcc") == str(fake)
     with pytest.raises(CompileError, match="nvcc could not be run"):
         compile_ptx_by_nvcc(str(fake), "int x;", name="k.cu")
+
+
+def test_a_text_without_a_file_is_named_without_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line information of a given text names `module.cu`, with no folder before it; a file keeps its path."""
+    require_rung("nvrtc")
+    (tmp_path / "b (1)").mkdir()
+    path = tmp_path / "b (1)" / "filed.cu"
+    source = KERNEL.replace("CONSTANT", "40523")
+    path.write_text(source)
+    monkeypatch.chdir(path.parent)
+    for debug in (False, True):
+        given = parse(compile_cuda("given", source, debug=debug).ptx).files
+        assert list(given.values()) == ["given.cu"]
+        filed = parse(compile_cuda("filed", source, path=path, debug=debug).ptx).files
+        assert list(filed.values()) == [str(path)]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ..errors import BackendUnavailable, CompileError, NotSupported
@@ -72,8 +75,17 @@ def compile_cuda(
             if nvcc is None:
                 raise _host_code_error(module, name, host_code, error) from None
             result = _by_nvcc(nvcc, module, source, name, options, names, architecture, debug, folders)
+        if path is None:
+            result = _without_folder(result, name)
         COMPILED.put(key, result)
     return result
+
+
+def _without_folder(compiled: CompiledPtx, name: str) -> CompiledPtx:
+    """The line information of a text that lies in no file: NVRTC puts the working folder before its name."""
+    claimed = rb'^(\s*\.file\s+\d+\s+")' + re.escape(os.fsencode(os.path.join(os.getcwd(), name))) + rb'(?=")'
+    ptx = re.sub(claimed, lambda match: match[1] + os.fsencode(name), compiled.ptx, flags=re.MULTILINE)
+    return replace(compiled, ptx=ptx)
 
 
 def _by_nvcc(
