@@ -32,10 +32,13 @@ $(VENV)/.bench: $(VENV)/.run
 	$(BIN)/python -m pip install --quiet -e '.[bench,nvrtc]'
 	touch $@
 
-# Embeds the reference sentences, or TEXT="one sentence", or FILE=sentences.txt (one a line). BACKEND=cpu, cuda, ...
+# Embeds the reference sentences, or TEXT="one sentence" (TEXT= is the empty one), or FILE=sentences.txt (one a line).
+# BACKEND=cpu, cuda, ... All three travel in the environment, as they were typed: neither make nor the shell reads them.
+$(foreach each,TEXT FILE BACKEND,$(if $(filter command,$(origin $(each))),$(eval override $(each) := $$(value $(each)))))
+export TEXT FILE BACKEND
+
 run: $(VENV)/.run
-	BACKEND='$(BACKEND)' $(BIN)/python -m examples.embed $(if $(TEXT),--text "$$TEXT") $(if $(FILE),--file "$$FILE")
-export TEXT FILE
+	$(BIN)/python -m examples.embed $(if $(filter override,$(origin TEXT))$(TEXT),--text "$$TEXT") $(if $(FILE),--file "$$FILE")
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
