@@ -242,13 +242,14 @@ class _Opening:
             )
 
     def first_of(self, names: Sequence[str], otherwise: str | None) -> GpuBackend:
-        reasons = []
+        reasons: dict[str, list[str]] = {}
         for name in names:
             try:
                 return self.open(BackendSpec(name))
             except (BackendUnavailable, NotSupported) as error:
-                reasons.append(str(error) if str(error).startswith(f"{name}: ") else f"{name}: {error}")
-        told = "; ".join(reasons)
+                # The advice behind a semicolon belongs to whoever asked for that one backend.
+                reasons.setdefault(str(error).removeprefix(f"{name}: ").split(";")[0], []).append(name)
+        told = "; ".join(f"{', '.join(who)}: {reason}" for reason, who in reasons.items())
         if otherwise is None:
             raise BackendUnavailable(f"no GPU can be used here: {told}", backend="gpu")
         try:

@@ -130,14 +130,17 @@ class FaultBook:
                 block.void, block.void_since = f"{culprit}, which uses it, failed", used
 
 
-def describe_finding(finding: Finding) -> str:
-    """One finding as one line: what, where in the kernel, where in memory, where in the source."""
-    parts = [f"{finding.kind}: {finding.message}"]
+def describe_finding(finding: Finding, told: str = "") -> str:
+    """One finding as one line: what, where in the kernel, where in memory, where in the source.
+
+    What `told` has said already is not said again.
+    """
+    parts = [] if finding.message and finding.message in told else [f"{finding.kind}: {finding.message}"]
     if finding.block is not None:
         parts.append(f"block {finding.block}")
     if finding.thread is not None:
         parts.append(f"thread {finding.thread}")
-    if finding.address is not None:
+    if finding.address is not None and f"{finding.address:#x}" not in finding.message:
         what = f"{finding.nbytes} bytes " if finding.nbytes is not None else ""
         parts.append(f"{finding.access or 'access'} of {what}at {finding.address:#x}")
     if finding.allocation:
@@ -172,7 +175,7 @@ def _message(
         else:
             lines.append("unattributed; no launch since the last good synchronisation is remembered")
         lines.append("to find out which: open_backend(…, debug_sync=True), or `with gpu.debug_sync():` around a region")
-    lines.extend(f"  {describe_finding(finding)}" for finding in findings[:_SHOWN_FINDINGS])
+    lines.extend(f"  {describe_finding(finding, lines[0])}" for finding in findings[:_SHOWN_FINDINGS])
     if len(findings) > _SHOWN_FINDINGS:
         lines.append(f"  and {len(findings) - _SHOWN_FINDINGS} more findings (.findings)")
     lines.extend(f"not run because of it: {each}" for each in dropped)
