@@ -8,6 +8,7 @@ import threading
 import numpy as np
 import pytest
 
+import metrale_gpu_runtime as mg
 from metrale_gpu_runtime.errors import CaptureError, ForeignHandle, HandleClosed, InvalidPointer, KernelFault
 from metrale_gpu_runtime.testing import FaultPlan, LaunchFault, MockGpuBackend
 
@@ -186,3 +187,16 @@ def test_a_faulting_replay_names_graph_and_node():
         assert info.value.launch.grid == (2, 1, 1)
         assert "node 2 (launch of k grid (2, 1, 1)" in "".join(info.value.__notes__)
         assert capture.graph.name in "".join(info.value.__notes__)
+
+
+def test_a_faulting_replay_names_its_node_without_any_memory():
+    """The node is named as well where the launch names no memory by which it could be remembered."""
+    with MockGpuBackend(debug_sync=True) as gpu:
+        kernel = gpu.kernel("m", "k")
+        with gpu.capture() as capture:
+            for number in range(1, 4):
+                kernel[number, 1](mg.u32(number))
+        gpu.inject(FaultPlan().fail("launch", nth=2, failure=LaunchFault(context_lost=False, attributed=False)))
+        with pytest.raises(KernelFault) as info:
+            capture.graph.launch()
+        assert "node 1 (launch of k grid (2, 1, 1)" in "".join(info.value.__notes__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from ..memory.ledger import Ledger
 
 _SHOWN_FINDINGS = 8
+_REMEMBERED_FAULTS = 16
 
 # Addresses of these are offsets into memory of the block or the thread, or null: no allocation is near them.
 _IN_NO_ALLOCATION = frozenset({"shared-bounds", "local-bounds", "null-pointer"})
@@ -26,6 +28,8 @@ class FaultBook:
         self._ledger, self._lanes = ledger, lanes
         self.findings: list[Finding] = []
         self.lost: KernelFault | None = None
+        # The launches blamed last: the ring forgets them as soon as the wait that found the fault is over.
+        self._blamed: deque[QueuedLaunch] = deque(maxlen=_REMEMBERED_FAULTS)
 
     def kernel_fault(
         self, fault: DriverFault, lane: Lane | None, *, own: QueuedLaunch | None = None, earlier: bool = False
@@ -42,6 +46,8 @@ class FaultBook:
         else:
             found = own
         launch = found.summary if found is not None else None
+        if found is not None:
+            self._blamed.append(found)
         findings = tuple(self._complete(finding, launch, fault) for finding in fault.findings)
         self.findings.extend(findings)
         suspects = self._suspects(lane) if launch is None and fault.launch is None else ()
@@ -79,10 +85,9 @@ class FaultBook:
 
     def launch(self, ordinal: int) -> QueuedLaunch | None:
         """The launch of that number, as far as it is remembered."""
-        for lane in list(self._lanes.values()):
-            for launch in list(lane.ring):
-                if launch.ordinal == ordinal:
-                    return launch
+        for launch in (*self._blamed, *(each for lane in list(self._lanes.values()) for each in list(lane.ring))):
+            if launch.ordinal == ordinal:
+                return launch
         for block in self._ledger.blocks():
             used = block.last_use
             if isinstance(used, QueuedLaunch) and used.ordinal == ordinal:
