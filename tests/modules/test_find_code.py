@@ -82,6 +82,8 @@ def test_a_missing_file_lists_what_was_looked_for_and_what_is_there(tmp_path: Pa
         find_code("norm", tmp_path / "norm.ptx", capabilities=CPU)
     with pytest.raises(CodeNotFound, match="is a folder, not a file with code"):
         find_code("norm", tmp_path, capabilities=CPU)
+    with pytest.raises(CodeNotFound, match=r"\. is a folder"):
+        find_code("norm", Path("."), capabilities=CPU)
     with pytest.raises(CodeNotFound, match="there is no folder"):
         find_code("norm", tmp_path / "gone" / "norm.cu", capabilities=CPU)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import warnings
 from pathlib import Path
@@ -108,6 +109,10 @@ def launch(
 
 def run() -> None:
     """The entry point: errors and warnings of this package are messages, not tracebacks; an error's exit code is 1."""
+    for stream in (sys.stdout, sys.stderr):
+        # A name or a rule that the terminal's encoding lacks must not end a launch that went well.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     errors = Console(stderr=True)
 
     def show(kind: str, style: str, message: object) -> None:

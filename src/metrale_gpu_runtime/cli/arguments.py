@@ -57,7 +57,7 @@ def read_argument(index: int, text: str) -> CommandArgument:
     """Read one argument. Raises ArgumentTextError, with its index and text, for what cannot be read."""
     try:
         return _read(text)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, MemoryError) as error:
         raise ArgumentTextError(f"argument {index} ({text!r}): {error}") from error
 
 
@@ -120,9 +120,17 @@ def _read_array(direction: str, rest: str) -> ArrayArgument:
     if len(details) > 1:
         raise ValueError(f"a file is written {direction}:FILE or {direction}:FILE:TYPE")
     if path.suffix == ".npy":
-        array = numpy.load(path, allow_pickle=False)
+        try:
+            array = numpy.load(path, allow_pickle=False)
+        except EOFError:
+            raise ValueError(f"{path} holds no array: it has {path.stat().st_size} bytes") from None
         if dtype is not None and array.dtype != dtype:
             raise ValueError(f"{path} holds {array.dtype}, not {dtype}")
     else:
-        array = numpy.fromfile(path, dtype=dtype if dtype is not None else numpy.uint8)
+        dtype = dtype if dtype is not None else numpy.dtype(numpy.uint8)
+        # NumPy's own reading of a file drops an element that is cut off.
+        nbytes = path.stat().st_size
+        if nbytes % dtype.itemsize:
+            raise ValueError(f"{path} has {nbytes} bytes, which are no whole number of {dtype} ({dtype.itemsize} each)")
+        array = numpy.fromfile(path, dtype=dtype)
     return ArrayArgument(path, numpy.ascontiguousarray(array), is_read=True, is_written=direction == "inout")

@@ -31,7 +31,7 @@ def run_demo(backend: str, console: Console) -> None:
         device_x, device_y = gpu.array(x), gpu.array(numpy.ones(_COUNT, numpy.float32))
 
         console.rule("1. A kernel runs", align="left")
-        console.print(f"{scale_add.signature}", markup=False, highlight=False)
+        console.print(f"{scale_add.signature}", markup=False, highlight=False, soft_wrap=True)
         KernelLaunch(gpu, scale_add).grid(threads(_COUNT, 256)).block(256).arg_ptr(device_x).arg_ptr(device_y).arg_u32(
             _COUNT
         ).arg_f32(2.0).launch()
@@ -47,7 +47,7 @@ def run_demo(backend: str, console: Console) -> None:
             wrong.arg_f64(2.0).launch()
         except ArgumentError as error:
             console.print(f"[yellow]{type(error).__name__}[/]")
-            console.print(f"  {error}\n", markup=False, highlight=False)
+            console.print(f"  {error}\n", markup=False, highlight=False, soft_wrap=True)
         else:
             raise GpuError("the demo's wrong launch was accepted")
 
@@ -61,7 +61,7 @@ def run_demo(backend: str, console: Console) -> None:
             gpu.synchronize()
         except KernelFault as fault:
             console.print(f"[yellow]{type(fault).__name__}[/]")
-            console.print(f"  {fault}\n", markup=False, highlight=False)
+            console.print(f"  {fault}\n", markup=False, highlight=False, soft_wrap=True)
         else:
             raise GpuError("the demo's overrun was not caught")
         scale_add[threads(_COUNT, 256), 256](device_x, device_y, _COUNT, 1.0)

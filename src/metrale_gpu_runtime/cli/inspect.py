@@ -45,9 +45,9 @@ def inspect_file(file: Path, backend: str, options: tuple[str, ...], as_json: bo
     for row in rows:
         if "refused" in row:
             console.print(f"[bold]{row['kernel']}[/]  [yellow]cannot run on {device}[/]")
-            console.print(f"  {row['refused']}", markup=False, highlight=False)
+            console.print(f"  {row['refused']}", markup=False, highlight=False, soft_wrap=True)
             continue
-        console.print(row["signature"], markup=False, highlight=False, style="bold")
+        console.print(row["signature"], markup=False, highlight=False, style="bold", soft_wrap=True)
         table = Table(show_header=False, box=None, pad_edge=False)
         for key, label in _FACTS.items():
             if row[key] is not None:

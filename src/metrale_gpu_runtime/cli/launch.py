@@ -11,7 +11,7 @@ from rich.console import Console
 from ..discovery import open_backend
 from ..errors import GeometryError
 from ..launch import KernelLaunch
-from .arguments import ArrayArgument, BytesArgument, NullArgument, read_argument
+from .arguments import ArgumentTextError, ArrayArgument, BytesArgument, CommandArgument, NullArgument, read_argument
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class LaunchRequest:
 def launch_file(request: LaunchRequest, as_json: bool, console: Console) -> None:
     """Load, launch, wait, write the outputs, report. Nothing is written unless the kernel ran to its end."""
     arguments = [read_argument(index, text) for index, text in enumerate(request.arguments)]
+    _refuse_shared_outputs(arguments, request.out)
     with open_backend(request.backend) as gpu:
         module = gpu.load_module(request.file.stem, path=request.file)
         kernel = gpu.kernel(request.file.stem, request.kernel, signature=request.signature)
@@ -74,10 +75,10 @@ def launch_file(request: LaunchRequest, as_json: bool, console: Console) -> None
     if as_json:
         print(json_text.dumps(report, indent=2))
         return
-    console.print(str(report["signature"]), markup=False, highlight=False, style="bold")
-    console.print(f"ran on {report['device']} in {elapsed_ms:.3f} ms")
+    console.print(str(report["signature"]), markup=False, highlight=False, style="bold", soft_wrap=True)
+    console.print(f"ran on {report['device']} in {elapsed_ms:.3f} ms", markup=False)
     for output in outputs:
-        console.print(f"  wrote {output['path']}  {output['dtype']} {output['shape']}", markup=False)
+        console.print(f"  wrote {output['path']}  {output['dtype']} {output['shape']}", markup=False, soft_wrap=True)
 
 
 def _extents(text: str, what: str) -> list[int]:
@@ -87,18 +88,36 @@ def _extents(text: str, what: str) -> list[int]:
         raise GeometryError(f"--{what} is {text!r}; write 4, 4,2 or 4,2,1", asked=text) from None
 
 
+def _refuse_shared_outputs(arguments: list[CommandArgument], folder: Path | None) -> None:
+    """Raise ArgumentTextError where one output would overwrite another."""
+    first: dict[Path, int] = {}
+    for index, argument in enumerate(arguments):
+        if isinstance(argument, ArrayArgument) and argument.is_written:
+            path = _output_path(argument, folder)
+            other = first.setdefault(path.absolute(), index)
+            if other != index:
+                raise ArgumentTextError(f"arguments {other} and {index} would both be written to {path}")
+
+
+def _output_path(argument: ArrayArgument, folder: Path | None) -> Path:
+    path = argument.path
+    if folder is not None:
+        return folder / path.name
+    return path.with_name(f"{path.stem}.out{path.suffix}") if argument.is_read else path
+
+
 def _write(argument: ArrayArgument, array: object, folder: Path | None) -> dict[str, object]:
     import numpy
 
     result = numpy.asarray(array)
-    path = argument.path
-    if argument.is_read:
-        path = folder / path.name if folder is not None else path.with_name(f"{path.stem}.out{path.suffix}")
-    elif folder is not None:
-        path = folder / path.name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.suffix == ".npy":
-        numpy.save(path, result)
-    else:
-        result.tofile(path)
+    path = _output_path(argument, folder)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
+            if path.suffix == ".npy":
+                numpy.save(file, result)
+            else:
+                file.write(result.tobytes())
+    except OSError as error:
+        raise ArgumentTextError(f"{path}: the output cannot be written: {error}") from error
     return {"path": str(path), "dtype": str(result.dtype), "shape": list(result.shape)}

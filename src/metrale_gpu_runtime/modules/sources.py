@@ -164,6 +164,8 @@ class _Finder:
             return self.read(path, form)
         if path.is_file():
             return self.read(path, None)
+        if not path.name:
+            raise self.not_found(path, [path])
         looked_for = [path.with_name(path.name + suffix) for each in self.accepted for suffix in each.suffixes]
         for candidate in looked_for:
             if candidate.is_file():
