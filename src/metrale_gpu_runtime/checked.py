@@ -90,9 +90,9 @@ class CheckedLaunch:
         for index, argument in enumerate(self.arguments):
             if argument.loan is not None:
                 raise LaunchError(
-                    f"{self.kernel.function}: argument {index}: {argument} is lent to one synchronous launch and "
+                    f"{self.kernel.title}: argument {index}: {argument} is lent to one synchronous launch and "
                     f"cannot be part of {what}; copy it to the device with gpu.array(…) first",
-                    kernel=self.kernel.function,
+                    kernel=self.kernel.title,
                 )
 
     def bind(
@@ -109,7 +109,7 @@ class CheckedLaunch:
         The image is this call's own: nothing is shared between calls.
         """
         values = values if values is not None else {}
-        kernel = self.kernel.function
+        kernel = self.kernel.title
         arguments = self.arguments
         shape = geometry if geometry is not None else self.geometry
         if self.grid_slots.axes and geometry is None:
@@ -134,7 +134,7 @@ class CheckedLaunch:
         }
         geometry = None
         if self.grid_slots.axes and all(each.name in values for _, each in self.grid_slots.axes):
-            grid = self.grid_slots.set(self.geometry.grid, values, self.kernel.function)
+            grid = self.grid_slots.set(self.geometry.grid, values, self.kernel.title)
             geometry = replace(self.geometry, grid=grid)
             self.kernel.check_geometry(geometry)
         return self.with_arguments(changed, geometry)
@@ -159,7 +159,7 @@ class CheckedLaunch:
     def from_slot(self, index: int, argument: Argument, values: Mapping[str, object]) -> Argument:
         each = argument.slot
         assert each is not None
-        kernel, name = self.kernel.function, argument.description.name
+        kernel, name = self.kernel.title, argument.description.name
         if each.name not in values:
             raise _unset(each, kernel)
         value = values[each.name]
@@ -183,7 +183,7 @@ class CheckedLaunch:
         # Only descriptions and bytes: the summary is kept longer than the launch and must keep no memory alive.
         summary = tuple((argument.description, argument.data) for argument in arguments)
         return LaunchRecord(
-            kernel_name=kernel.function,
+            kernel_name=kernel.title,
             module_name=kernel.module.name,
             geometry=shape,
             target=self.target,
@@ -255,7 +255,7 @@ def run_checked(launch: CheckedLaunch, stream: Stream) -> None:
         recorder.append_launch(launch)
         return
     if launch.slots:
-        raise _unset(launch.slots[0], launch.kernel.function)
+        raise _unset(launch.slots[0], launch.kernel.title)
     loans = [(index, argument.loan) for index, argument in enumerate(launch.arguments) if argument.loan is not None]
     if not loans:
         gpu.issue(launch.bind(), stream)

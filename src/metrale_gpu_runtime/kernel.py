@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from .arguments import Argument, argument_from_value
@@ -16,6 +16,7 @@ from .handles import KernelHandle
 from .limits import check_arguments, check_geometry
 from .signature import ArgumentDescription, KernelSignature
 from .signature.checking import count_error
+from .signature.mangled import readable_name
 from .trace.site import call_site
 
 if TYPE_CHECKING:
@@ -46,6 +47,9 @@ class Kernel:
     def __init__(self, module: Module, loaded: LoadedFunction) -> None:
         self._module = module
         self._loaded = loaded
+        self._title = readable_name(loaded.name)
+        # The signature speaks in errors, so it has the name that a person knows the kernel by.
+        self._signature = replace(loaded.signature, kernel=self._title)
         self._layouts: dict[tuple[ArgumentDescription, ...], CheckedLayout] = {}
         self._shapes: set[Geometry] = set()
         self._lock = threading.Lock()
@@ -65,6 +69,11 @@ class Kernel:
         return self._loaded.name
 
     @property
+    def title(self) -> str:
+        """The name its author wrote, as messages show it: `scale<float>` where the symbol is mangled."""
+        return self._title
+
+    @property
     def handle(self) -> KernelHandle:
         """Its id on the device."""
         return self._loaded.handle
@@ -72,7 +81,7 @@ class Kernel:
     @property
     def signature(self) -> KernelSignature:
         """What is known of its parameters, and from which source; prints as a C declaration."""
-        return self._loaded.signature
+        return self._signature
 
     @property
     def attributes(self) -> FunctionAttributes:
@@ -92,15 +101,15 @@ class Kernel:
         parts = configuration if isinstance(configuration, tuple) else (configuration,)
         if not 2 <= len(parts) <= 4:
             raise GeometryError(
-                f"{self.function}: kernel[…] takes grid and block, then shared_mem and stream if wanted; "
+                f"{self.title}: kernel[…] takes grid and block, then shared_mem and stream if wanted; "
                 f"{len(parts)} item(s) were given. kernel.over(total, block) computes the grid",
-                kernel=self.function,
+                kernel=self.title,
                 asked=configuration,
             )
         shared_mem = parts[2] if len(parts) > 2 else 0
         stream = parts[3] if len(parts) > 3 else None
         grid, slots = read_grid(parts[0])
-        geometry = geometry_of(grid, parts[1], shared_mem, kernel=self.function)
+        geometry = geometry_of(grid, parts[1], shared_mem, kernel=self.title)
         return ConfiguredKernel(self, geometry, slots, stream)
 
     def over(
@@ -110,13 +119,13 @@ class Kernel:
 
         The last block may have surplus threads: the kernel needs its bounds check. Raises GeometryError.
         """
-        geometry = geometry_of(threads(total, block), block, shared_mem, kernel=self.function)
+        geometry = geometry_of(threads(total, block), block, shared_mem, kernel=self.title)
         return ConfiguredKernel(self, geometry, GridSlots(), stream)
 
     def __call__(self, *values: object, **by_name: object) -> None:
         raise GeometryError(
-            f"{self.function}: a launch needs its geometry: kernel[grid, block](…) or kernel.over(total)(…)",
-            kernel=self.function,
+            f"{self.title}: a launch needs its geometry: kernel[grid, block](…) or kernel.over(total)(…)",
+            kernel=self.title,
         )
 
     def arrange(self, values: Sequence[object], by_name: dict[str, object]) -> list[object]:
@@ -128,8 +137,8 @@ class Kernel:
             index = self.signature.index_of(name)
             if index in arranged:
                 raise ArgumentCountError(
-                    f"{self.function}: parameter {name!r} is given twice, by position {index} and by name",
-                    kernel=self.function,
+                    f"{self.title}: parameter {name!r} is given twice, by position {index} and by name",
+                    kernel=self.title,
                     index=index,
                     name=name,
                 )
@@ -139,8 +148,8 @@ class Kernel:
         if missing:
             names = ", ".join(self._label(index) for index in missing)
             raise ArgumentCountError(
-                f"{self.function}: expects {count} arguments, got {len(arranged)}; missing: {names}",
-                kernel=self.function,
+                f"{self.title}: expects {count} arguments, got {len(arranged)}; missing: {names}",
+                kernel=self.title,
                 index=missing[0],
                 name=self._label(missing[0]),
                 expected=count,
@@ -158,7 +167,7 @@ class Kernel:
         """Raise unless this device can run this kernel in this shape; remembered for shapes that passed."""
         if geometry in self._shapes:
             return
-        check_geometry(geometry, kernel=self.function, capabilities=self.gpu.capabilities, attributes=self.attributes)
+        check_geometry(geometry, kernel=self.title, capabilities=self.gpu.capabilities, attributes=self.attributes)
         if geometry.cooperative:
             self._check_residency(geometry)
         if len(self._shapes) >= _MEMO_LIMIT:
@@ -172,7 +181,7 @@ class Kernel:
         limit = per_multiprocessor * gpu.sm_count()
         if geometry.grid.volume > limit:
             raise LimitExceeded(
-                kernel=self.function,
+                kernel=self.title,
                 what="blocks of a cooperative launch",
                 asked=geometry.grid.volume,
                 limit=limit,
@@ -187,7 +196,7 @@ class Kernel:
         if known is not None:
             return known
         layout = self.signature.check(descriptions)
-        check_arguments(descriptions, layout, kernel=self.function, capabilities=self.gpu.capabilities)
+        check_arguments(descriptions, layout, kernel=self.title, capabilities=self.gpu.capabilities)
         with self._lock:
             known = self._layouts.get(descriptions)
             if known is None:
@@ -217,9 +226,9 @@ class Kernel:
         arranged = self.arrange(values, by_name)
         parameters = self.signature.parameters
         if parameters is not None and len(arranged) != len(parameters):
-            raise count_error(self.function, parameters, len(arranged))
+            raise count_error(self.title, parameters, len(arranged))
         arguments = [
-            argument_from_value(self.gpu, self.signature, index, value, kernel=self.function)
+            argument_from_value(self.gpu, self.signature, index, value, kernel=self.title)
             for index, value in enumerate(arranged)
         ]
         return check_launch(self.gpu, self, geometry, grid_slots, arguments, (), site)

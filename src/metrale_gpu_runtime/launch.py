@@ -62,7 +62,7 @@ class KernelLaunch:
             raise TypeError(f"KernelLaunch takes a Kernel (gpu.kernel(module, function)), not {type(kernel).__name__}")
         if kernel.gpu is not gpu:
             raise ForeignHandle(
-                f"{kernel.function} was loaded on {kernel.gpu.capabilities.device}, the launch is for "
+                f"{kernel.title} was loaded on {kernel.gpu.capabilities.device}, the launch is for "
                 f"{gpu.capabilities.device}; load the module there too"
             )
         self._gpu, self._kernel = gpu, kernel
@@ -91,7 +91,7 @@ class KernelLaunch:
 
     def shared_mem(self, nbytes: SupportsIndex) -> KernelLaunch:
         """Dynamic shared memory in bytes (OpenCL: the trailing `__local` parameter; Metal: threadgroup index 0)."""
-        self._shared_mem = read_shared_mem(nbytes, self._kernel.function)
+        self._shared_mem = read_shared_mem(nbytes, self._kernel.title)
         self._checked = None
         return self
 
@@ -118,15 +118,15 @@ class KernelLaunch:
         """The index of the argument to come. Raises LaunchError once this has been launched."""
         if self._is_sealed:
             raise LaunchError(
-                f"{self._kernel.function}: this launch was launched already and takes no more arguments; "
+                f"{self._kernel.title}: this launch was launched already and takes no more arguments; "
                 "it can be launched again as it is, or make a new KernelLaunch",
-                kernel=self._kernel.function,
+                kernel=self._kernel.title,
             )
         return len(self._arguments)
 
     def _scalar(self, type: scalars.ScalarType, value: object, exact: bool = False) -> KernelLaunch:
         index = self._next()
-        return self._add(scalar_argument(type, value, kernel=self._kernel.function, index=index, exact=exact))
+        return self._add(scalar_argument(type, value, kernel=self._kernel.title, index=index, exact=exact))
 
     def arg_ptr(self, pointer: object) -> KernelLaunch:
         """A device pointer: DevicePtr, DeviceBuffer, a foreign device array, None for null, or a slot.
@@ -134,11 +134,11 @@ class KernelLaunch:
         On the CPU backend host arrays are device arrays. Raises ForeignHandle, InvalidPointer.
         """
         index = self._next()
-        return self._add(pointer_argument(self._gpu, pointer, kernel=self._kernel.function, index=index))
+        return self._add(pointer_argument(self._gpu, pointer, kernel=self._kernel.title, index=index))
 
     def arg_tensormap(self, tensor_map: object) -> KernelLaunch:
         """A 128-byte `CUtensorMap` by value, for a parameter declared `const __grid_constant__ CUtensorMap`."""
-        index, kernel = self._next(), self._kernel.function
+        index, kernel = self._next(), self._kernel.title
         capabilities = self._gpu.capabilities
         if not capabilities.tensor_maps:
             raise NotSupported(
@@ -213,23 +213,23 @@ class KernelLaunch:
     def arg_bytes(self, data: object, *, align: int | None = None) -> KernelLaunch:
         """Bytes by value, for a struct parameter of that size; `align` is checked against the declared alignment."""
         index = self._next()
-        return self._add(bytes_argument(data, kernel=self._kernel.function, index=index, align=align))
+        return self._add(bytes_argument(data, kernel=self._kernel.title, index=index, align=align))
 
     def arg_struct(self, value: object, *, packed: bool = False) -> KernelLaunch:
         """A NumPy structured scalar or a ctypes structure in C layout; `packed=True` takes a packed dtype as it is."""
         index = self._next()
-        return self._add(struct_argument(value, kernel=self._kernel.function, index=index, packed=packed))
+        return self._add(struct_argument(value, kernel=self._kernel.title, index=index, packed=packed))
 
     def arg_local(self, nbytes: int) -> KernelLaunch:
         """Local memory at this position (OpenCL `__local`, Metal threadgroup); elsewhere use shared_mem."""
         index = self._next()
-        return self._add(local_argument(nbytes, kernel=self._kernel.function, index=index))
+        return self._add(local_argument(nbytes, kernel=self._kernel.title, index=index))
 
     def arg(self, value: object) -> KernelLaunch:
         """One argument of whatever type the value carries; a bare number takes the parameter's type where known."""
         index = self._next()
         signature = self._kernel.signature
-        return self._add(argument_from_value(self._gpu, signature, index, value, kernel=self._kernel.function))
+        return self._add(argument_from_value(self._gpu, signature, index, value, kernel=self._kernel.title))
 
     def args(self, *values: object) -> KernelLaunch:
         """Several arguments, each as `arg` takes it."""
@@ -240,7 +240,7 @@ class KernelLaunch:
     def uses(self, *pointers: object) -> KernelLaunch:
         """Memory that the kernel reaches through other memory: kept alive, and made resident where that is needed."""
         for pointer in pointers:
-            self._uses.append(self._gpu.resolve_pointer(pointer, what=f"{self._kernel.function}: .uses()"))
+            self._uses.append(self._gpu.resolve_pointer(pointer, what=f"{self._kernel.title}: .uses()"))
         self._checked = None
         return self
 
@@ -270,7 +270,7 @@ class KernelLaunch:
                 self._grid,
                 self._block,
                 self._shared_mem,
-                kernel=self._kernel.function,
+                kernel=self._kernel.title,
                 cluster=self._cluster,
                 cooperative=self._cooperative,
             )
@@ -307,7 +307,7 @@ class KernelLaunch:
 
     def __repr__(self) -> str:
         return (
-            f"<KernelLaunch {self._kernel.function} grid {self._grid.as_tuple()} block {self._block.as_tuple()} "
+            f"<KernelLaunch {self._kernel.title} grid {self._grid.as_tuple()} block {self._block.as_tuple()} "
             f"shared_mem {self._shared_mem}, {len(self._arguments)} arguments>"
         )
 
@@ -341,5 +341,5 @@ def launch_typed(
         elif isinstance(each, KernelArg.Local):
             launch.arg_local(each.nbytes)
         else:
-            raise TypeError(f"{kernel.function}: argument {index} is {type(each).__name__}, not a KernelArg")
+            raise TypeError(f"{kernel.title}: argument {index} is {type(each).__name__}, not a KernelArg")
     launch.launch(stream)

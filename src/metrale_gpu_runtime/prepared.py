@@ -38,7 +38,7 @@ class PreparedLaunch:
         kernel = launch.kernel
         self._launch, self._stream = launch, stream
         self._encoders: tuple[Callable[[object], Argument], ...] = tuple(
-            encoder_of(launch.gpu, argument, kernel=kernel.function, index=index, signature=kernel.signature)
+            encoder_of(launch.gpu, argument, kernel=kernel.title, index=index, signature=kernel.signature)
             for index, argument in enumerate(launch.arguments)
         )
         self._names = {}
@@ -80,7 +80,7 @@ class PreparedLaunch:
             blocks, grid_slots = read_grid(grid)
             if grid_slots.axes:
                 raise ArgumentCountError(
-                    f"{kernel.function}: a slot in the grid is set by its name, not given again", kernel=kernel.function
+                    f"{kernel.title}: a slot in the grid is set by its name, not given again", kernel=kernel.title
                 )
             geometry = replace(launch.geometry, grid=blocks)
             kernel.check_geometry(geometry)
@@ -97,9 +97,9 @@ class PreparedLaunch:
         launch = self._launch
         if len(values) != len(self._encoders):
             raise ArgumentCountError(
-                f"{launch.kernel.function}: prepared with {len(self._encoders)} arguments, called with {len(values)}; "
+                f"{launch.kernel.title}: prepared with {len(self._encoders)} arguments, called with {len(values)}; "
                 "give all of them, or some by name",
-                kernel=launch.kernel.function,
+                kernel=launch.kernel.title,
                 expected=len(self._encoders),
                 given=len(values),
             )
@@ -119,7 +119,7 @@ class PreparedLaunch:
     def _read_names(
         self, by_name: Mapping[str, object], replaced: dict[int, Argument], remembered: Mapping[str, object]
     ) -> Mapping[str, object]:
-        kernel = self._launch.kernel.function
+        kernel = self._launch.kernel.title
         slots = self._launch.slot_names
         updated = dict(remembered)
         for name, value in by_name.items():
@@ -151,7 +151,7 @@ class PreparedLaunch:
     def __repr__(self) -> str:
         geometry = self._launch.geometry
         return (
-            f"<PreparedLaunch {self.kernel.function} grid {geometry.grid.as_tuple()} block {geometry.block.as_tuple()}"
+            f"<PreparedLaunch {self.kernel.title} grid {geometry.grid.as_tuple()} block {geometry.block.as_tuple()}"
             f"{', slots ' + ', '.join(self.slot_names) if self.slot_names else ''}>"
         )
 
@@ -173,7 +173,7 @@ class RecordedLaunch:
 
     def describe(self) -> str:
         launch = self.launch
-        return f"launch of {launch.kernel.function} grid {launch.geometry.grid.as_tuple()}, recorded at {launch.site}"
+        return f"launch of {launch.kernel.title} grid {launch.geometry.grid.as_tuple()}, recorded at {launch.site}"
 
 
 class LaunchSequence:

@@ -401,3 +401,13 @@ def test_a_kernel_belongs_to_its_backend(gpu: MockGpuBackend, kernel: mg.Kernel)
         mg.KernelLaunch(other, kernel)
     with pytest.raises(TypeError, match="takes a Kernel"):
         mg.KernelLaunch(gpu, 0xDEAD)  # type: ignore[arg-type]
+
+
+def test_messages_name_a_cpp_kernel_as_its_author_wrote_it(gpu: MockGpuBackend) -> None:
+    """The driver is asked for the symbol; signature, errors and summaries show the C++ name."""
+    kernel = gpu.kernel("m", "_ZN2ns5scaleIfEEvPT_j")
+    assert kernel.function == "_ZN2ns5scaleIfEEvPT_j"
+    assert str(kernel.signature).startswith("void ns::scale<float>(float* ")
+    with pytest.raises(mg.ArgumentCountError, match=r"^ns::scale<float> expects 2 arguments"):
+        kernel[1, 1](gpu.empty(5, mg.f32))
+    assert launches(gpu) == []
