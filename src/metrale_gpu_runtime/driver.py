@@ -264,7 +264,7 @@ class DeviceListing:
 
 
 class DriverFactory(ABC):
-    """How discovery knows a backend: it can list devices and open one. Importing a factory imports no vendor library."""
+    """How discovery knows a backend: it lists devices and opens one. Importing a factory imports no vendor library."""
 
     name: str
 

@@ -75,7 +75,7 @@ class ArgumentRangeError(ArgumentError, ValueError, OverflowError):
 
 
 class LimitExceeded(LaunchError, ValueError):
-    """A launch asks for more than the device or the kernel allows: `what` (with its axis), `asked`, `limit`, `device`."""
+    """More than the device or the kernel allows was asked for: `what` (with its axis), `asked`, `limit`, `device`."""
 
     def __init__(
         self,
