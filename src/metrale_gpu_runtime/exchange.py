@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import ctypes
 import math
+import sys
 from dataclasses import dataclass
 from typing import Any
 
 from .dlpack import DEVICE_NAMES, HOST_DEVICES, read_dlpack
+from .errors import ScalarKindError
 from .scalars import ScalarType, element_type_of
 
 
@@ -51,9 +53,14 @@ class ForeignArray:
 def read_foreign(value: object) -> ForeignArray | None:
     """What an array of another library is, or None for an object that is no array.
 
-    A device array is never taken for a host array: the device interfaces are asked first.
+    A device array is never taken for a host array: the device interfaces are asked first. A NumPy scalar is no array:
+    the memory that its interface shows is a copy made for the occasion. Raises ScalarKindError for elements that no
+    device can read (Python objects, dates, big-endian numbers).
     """
     kind = type(value)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.generic):
+        return None
     if getattr(value, "__cuda_array_interface__", None) is not None:
         return _from_interface(value, value.__cuda_array_interface__, "a CUDA device", is_on_host=False)  # type: ignore[attr-defined]
     if hasattr(kind, "__array_interface__") or hasattr(value, "__array_interface__"):
@@ -129,7 +136,7 @@ def _address_of(view: memoryview) -> int:
 def _from_interface(value: object, interface: dict[str, Any], where: str, *, is_on_host: bool) -> ForeignArray:
     shape = tuple(int(extent) for extent in interface["shape"])
     typestr = str(interface["typestr"])
-    item_nbytes = int(typestr[2:])
+    item_nbytes = _item_nbytes(typestr)
     data = interface.get("data")
     strides = interface.get("strides")
     if isinstance(data, tuple):
@@ -150,8 +157,27 @@ def _from_interface(value: object, interface: dict[str, Any], where: str, *, is_
         not is_read_only,
         is_on_host,
         where,
-        value,
+        # An interface made for this question may itself hold what keeps the memory.
+        (value, interface),
     )
+
+
+def _item_nbytes(typestr: str) -> int:
+    """The bytes of one element, from an array interface's typestr."""
+    kind, digits = typestr[1:2], typestr[2:]
+    if kind in "Mm":
+        raise ScalarKindError(
+            f"elements of type {typestr!r} mean nothing to a kernel; convert them to integers: a.view('i8')",
+            given=typestr,
+        )
+    if kind == "O" or not digits.isdigit():
+        raise ScalarKindError(
+            f"elements of type {typestr!r} have no fixed bytes that a kernel could read; convert them, for example "
+            "with a.astype('f4')",
+            given=typestr,
+        )
+    # NumPy counts the characters of its text, which have four bytes each.
+    return int(digits) * (4 if kind == "U" else 1)
 
 
 def _from_dlpack(value: object) -> ForeignArray:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .errors import ArgumentError, ArgumentKindError
-from .exchange import ForeignArray, read_foreign
-from .memory.pointers import PointerValue
+from .exchange import ForeignArray
+from .memory.pointers import PointerValue, read_array_of
 from .scalars import ScalarType
 from .trace.launches import LentHostMemory
 
@@ -33,7 +33,7 @@ class HostArgument:
         Raises ArgumentKindError for what is no host array, ArgumentError for gaps.
         """
         name = f"{what}: {type(self).__name__}"
-        array = None if hasattr(type(self.array), "pointer_value") else read_foreign(self.array)
+        array = None if hasattr(type(self.array), "pointer_value") else read_array_of(self.array, name)
         if array is None or not array.is_on_host:
             given = type(self.array).__name__
             raise ArgumentKindError(

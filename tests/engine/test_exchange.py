@@ -13,10 +13,12 @@ import weakref
 import numpy as np
 import pytest
 
+import metrale_gpu_runtime as mg
 from metrale_gpu_runtime import bf16, f16, f32, i32, u8
-from metrale_gpu_runtime.errors import ArgumentError, ArgumentKindError, ForeignHandle, NotSupported
+from metrale_gpu_runtime.errors import ArgumentError, ArgumentKindError, ForeignHandle, NotSupported, ScalarKindError
 from metrale_gpu_runtime.exchange import host_view, read_foreign
 from metrale_gpu_runtime.testing import MockGpuBackend
+from metrale_gpu_runtime.testing.conformance.target import KERNELS
 
 
 class CudaArray:
@@ -185,3 +187,56 @@ def test_bf16_elements_need_no_numpy_type():
                 buffer.numpy()
         else:
             assert buffer.numpy().astype(np.float32).tolist() == [1.5] * 3
+
+
+def test_a_numpy_scalar_is_no_array():
+    """What a scalar's interface shows is a copy made for the occasion: its address would dangle."""
+    with MockGpuBackend() as gpu:
+        for scalar in (np.float32(1.5), np.int64(7), np.void(b"1234")):
+            assert read_foreign(scalar) is None
+            with pytest.raises(ArgumentKindError, match="where a device address is wanted"):
+                gpu.copy_h2d(np.zeros(1), scalar)
+        assert gpu.array(np.float32(1.5)).numpy() == np.float32(1.5)
+
+
+def test_an_interface_that_holds_its_memory_is_held():
+    """An interface made for the question may carry the only reference to the memory that it shows."""
+
+    class Made:
+        @property
+        def __array_interface__(self):
+            host = np.arange(5, dtype=np.int32)
+            made.append(weakref.ref(host))
+            return {**host.__array_interface__, "kept": host}
+
+    made = []
+    read = read_foreign(Made())
+    gc.collect()
+    assert made[-1]() is not None
+    assert host_view(read).cast("i").tolist() == [0, 1, 2, 3, 4]
+    del read
+    gc.collect()
+    assert made[-1]() is None
+
+
+@pytest.mark.parametrize(
+    ("dtype", "reason"),
+    [("O", "no fixed bytes"), ("M8[s]", "mean nothing"), ("m8[ns]", "mean nothing"), (">f4", "big-endian")],
+)
+def test_elements_no_device_can_read_are_refused_by_argument(dtype, reason):
+    """Python objects, dates and big-endian numbers: refused with the argument and the way out."""
+    host = np.zeros(3, dtype)
+    with mg.open_backend("cpu") as gpu:
+        kernel = gpu.load_module("suite", path=KERNELS / "suite.ptx")["affine"]
+        for given in (host, mg.In(host)):
+            with pytest.raises(ArgumentKindError, match=rf"^affine: argument 0.*{reason}") as refused:
+                kernel[1, 3](given, mg.u32(3), mg.u32(10), mg.u32(7))
+            assert (refused.value.kernel, refused.value.index) == ("affine", 0)
+        with pytest.raises(ScalarKindError, match=reason):
+            gpu.array(host)
+
+
+def test_text_has_four_bytes_a_character():
+    """NumPy's typestr counts characters; the memory behind them is four times as long."""
+    assert read_foreign(np.zeros(3, "U5")).nbytes == 60
+    assert read_foreign(np.zeros(3, "S5")).nbytes == 15

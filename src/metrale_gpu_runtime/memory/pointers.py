@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..capabilities import Capabilities
-from ..errors import ArgumentError, ArgumentKindError, ForeignHandle, InvalidPointer
+from ..errors import ArgumentError, ArgumentKindError, ForeignHandle, InvalidPointer, ScalarKindError
 from ..exchange import ForeignArray, read_foreign
 from ..handles import DevicePtr
 from ..scalars import ScalarType
@@ -51,11 +51,22 @@ def dead_pointer(address: int, block: Block, what: str) -> InvalidPointer:
     )
 
 
+def read_array_of(value: object, what: str) -> ForeignArray | None:
+    """The array of another library, or None. Raises ArgumentKindError for elements that no device can read."""
+    try:
+        return read_foreign(value)
+    except ScalarKindError as refused:
+        raise ArgumentKindError(
+            f"{what}: {refused.message}", kernel="", expected="elements a device can read", given=refused.given
+        ) from None
+
+
 def foreign_memory(owner: Ledger, here: Ledger, what: str) -> ForeignHandle:
     """The error for memory of one backend in a call on another."""
+    here_too = " by another open_backend()" if owner.device == here.device else ""
     return ForeignHandle(
-        f"{what}: this memory was allocated on {owner.device} ({owner.backend}), the call is for {here.device} "
-        f"({here.backend}); copy it over through the host: gpu.array(buffer.numpy())"
+        f"{what}: this memory was allocated on {owner.device} ({owner.backend}){here_too}, the call is for "
+        f"{here.device} ({here.backend}); copy it over through the host: gpu.array(buffer.numpy())"
     )
 
 
@@ -86,7 +97,7 @@ class PointerReader:
             raise self._no_address(value, what, "an integer is no address; wrap it: DevicePtr(address)")
         if isinstance(value, (bytes, str, float, complex)):
             raise self._no_address(value, what, "give a DevicePtr, a DeviceBuffer or a device array")
-        array = read_foreign(value)
+        array = read_array_of(value, what)
         if array is None:
             raise self._no_address(value, what, "give a DevicePtr, a DeviceBuffer or a device array")
         return self._read_array(value, array, what)
