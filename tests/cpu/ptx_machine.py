@@ -45,7 +45,7 @@ class Machine:
         *,
         check: str | None = None,
         global_addresses: Mapping[str, int] | None = None,
-        by_block: bool = True,
+        by_block: bool | None = None,
     ) -> None:
         module = parse(ptx) if isinstance(ptx, str) else ptx
         function = module.functions[kernel] if kernel else module.kernels()[0]

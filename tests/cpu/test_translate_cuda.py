@@ -57,18 +57,18 @@ def _globals(name: str) -> tuple[dict[str, int], Any]:
 
 @cache
 def _machine(name: str, kernel: str, check: str | None) -> Machine:
-    """A kernel with or without checks; "threads" runs it thread by thread where it would run by block."""
-    by_block = check != "threads"
+    """A kernel with or without checks; "threads" runs it thread by thread, "block" by block where that can be."""
+    by_block = {"threads": False, "block": True}.get(str(check))
     return Machine(
         _module(name),
         kernel,
-        check=check if by_block else None,
+        check=check if by_block is None else None,
         global_addresses=_globals(name)[0],
         by_block=by_block,
     )
 
 
-CHECKS = pytest.mark.parametrize("check", [None, "memory", "threads"])
+CHECKS = pytest.mark.parametrize("check", ["memory", "threads", "block"])
 
 
 def _launch(name: str, kernel: str, check: str | None, arguments: list[object], **geometry: Any) -> Outcome:

@@ -142,6 +142,9 @@ class Thread(ctypes.Structure):
     ]
 
 
+KNOWN_RANGES = 16
+
+
 class Block(ctypes.Structure):
     _fields_ = [
         ("launch", _ptr),
@@ -151,6 +154,7 @@ class Block(ctypes.Structure):
         ("shared", _ptr),
         ("threads", _ptr),
         ("arrived", _u32 * 16),
+        ("known", _u64 * (2 * KNOWN_RANGES)),
     ]
 
 

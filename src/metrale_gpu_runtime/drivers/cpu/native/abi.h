@@ -84,6 +84,9 @@ typedef struct Thread {
     uint8_t *frame;                 /* launch->frame_nbytes bytes, 64-byte aligned */
 } Thread;
 
+/* Ranges of memory that a block remembers between its threads. */
+#define KNOWN_RANGES 16
+
 typedef struct Block {
     Launch *launch;
     uint32_t ctaid[3];
@@ -92,6 +95,8 @@ typedef struct Block {
     uint8_t *shared;                /* the block's arena, 1,024-byte aligned; shared addresses are offsets into it */
     Thread *threads;
     uint32_t arrived[16];           /* per barrier id: threads that arrived without waiting (bar.arrive) */
+    uint64_t known[2 * KNOWN_RANGES]; /* ~base and ~end of ranges that checked accesses have hit, 0 for none; the
+                                       * translated code's, zeroed when a launch begins */
 } Block;
 
 /* Translated code provides: */

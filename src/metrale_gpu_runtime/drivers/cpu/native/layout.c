@@ -20,6 +20,7 @@ const uint32_t ABI_LAYOUT[] = {
     FIELD(Thread, result), FIELD(Thread, result_predicate), FIELD(Thread, frame),
     sizeof(Block), FIELD(Block, launch), FIELD(Block, ctaid), FIELD(Block, live), FIELD(Block, linear),
     FIELD(Block, shared), FIELD(Block, threads), FIELD(Block, arrived),
+    FIELD(Block, known),
     sizeof(Context), FIELD(Context, block), FIELD(Context, threads), FIELD(Context, frames), FIELD(Context, shared),
     FIELD(Context, active), FIELD(Context, prepared),
 };

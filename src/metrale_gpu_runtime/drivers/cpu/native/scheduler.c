@@ -510,6 +510,8 @@ static void begin_block(Launch *launch, Context *context, uint64_t linear)
         block->launch = launch;
         block->shared = context->shared;
         block->threads = context->threads;
+        for (uint32_t k = 0; k < 2 * KNOWN_RANGES; k++)
+            block->known[k] = 0;
         uint32_t i = 0;
         for (uint32_t z = 0; z < launch->block[2]; z++)
             for (uint32_t y = 0; y < launch->block[1]; y++)

@@ -1,12 +1,12 @@
 ; Made by build.py from scheduler.c: do not edit.
 ; flags -std=c17 -O2 -S -emit-llvm -Wall -Wextra -Werror -Wno-pass-failed -ffp-contract=off -fno-math-errno -fwrapv -fno-strict-aliasing -fno-vectorize -fno-slp-vectorize -fno-unroll-loops -fno-stack-protector -fno-asynchronous-unwind-tables -fPIC
-; sha256 abi.h 1bf809b2ae45aeff1442d603e5ed2f0859357d8926add5f3961dbe2993351f1b
-; sha256 scheduler.c b15632c1d1fffa563ee95da4aa930603e0121f6cc932169367ccd97932681a50
+; sha256 abi.h ca28fffaaca58ee14f1093f3ac04d5fe82199fce503ef5d506114ee3d8bf603a
+; sha256 scheduler.c dcc6a2dc229596d154bc18c7dc63c691b28bcbc7bc7663713f3175b89c91c5f6
 source_filename = "scheduler.c"
 
 %struct.Range = type { i64, i64, i64 }
 %struct.Barrier = type { i32, i32, i32, i32 }
-%struct.Block = type { ptr, [3 x i32], i32, i64, ptr, ptr, [16 x i32] }
+%struct.Block = type { ptr, [3 x i32], i32, i64, ptr, ptr, [16 x i32], [32 x i64] }
 %struct.Thread = type { i32, i32, [3 x i32], i32, i32, i32, i32, i32, i32, i32, i32, i32, i64, i32, i32, ptr }
 %struct.Launch = type { ptr, [3 x i32], [3 x i32], i32, i32, i32, i32, i64, i64, i32, i32, ptr, i64, i64, %struct.Fault }
 %struct.Fault = type { i32, i32, i32, i32, [3 x i32], [3 x i32], i64, i64, [4 x i32] }
@@ -145,12 +145,12 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
 
 12:                                               ; preds = %9
   %13 = load ptr, ptr %1, align 8
-  call void @llvm.lifetime.start.p0(i64 112, ptr nonnull %7) #12
+  call void @llvm.lifetime.start.p0(i64 368, ptr nonnull %7) #12
   %14 = getelementptr inbounds i8, ptr %7, i64 8
-  call void @llvm.memset.p0.i64(ptr noundef nonnull align 8 dereferenceable(112) %14, i8 0, i64 104, i1 false)
+  call void @llvm.memset.p0.i64(ptr noundef nonnull align 8 dereferenceable(368) %14, i8 0, i64 360, i1 false)
   store ptr %0, ptr %7, align 8
   %15 = getelementptr inbounds i8, ptr %7, i64 32
-  %16 = getelementptr inbounds i8, ptr %13, i64 128
+  %16 = getelementptr inbounds i8, ptr %13, i64 384
   %17 = load ptr, ptr %16, align 8
   store ptr %17, ptr %15, align 8
   %18 = getelementptr inbounds i8, ptr %0, i64 32
@@ -171,7 +171,7 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
   %30 = getelementptr i8, ptr %0, i64 12
   %31 = getelementptr inbounds i8, ptr %7, i64 12
   %32 = getelementptr inbounds i8, ptr %7, i64 16
-  %33 = getelementptr inbounds i8, ptr %13, i64 120
+  %33 = getelementptr inbounds i8, ptr %13, i64 376
   br label %34
 
 34:                                               ; preds = %71, %24
@@ -237,13 +237,13 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
 
 74:                                               ; preds = %34, %38, %71, %12, %70
   %75 = phi i32 [ 0, %70 ], [ 0, %12 ], [ 0, %38 ], [ 0, %71 ], [ 1, %34 ]
-  call void @llvm.lifetime.end.p0(i64 112, ptr nonnull %7) #12
-  br label %873
+  call void @llvm.lifetime.end.p0(i64 368, ptr nonnull %7) #12
+  br label %874
 
 76:                                               ; preds = %9, %4
   %77 = load i32, ptr @KERNEL_SUSPENDS, align 4
   %78 = icmp eq i32 %77, 0
-  br i1 %78, label %870, label %79
+  br i1 %78, label %871, label %79
 
 79:                                               ; preds = %76
   %80 = icmp eq i32 %2, 0
@@ -258,1115 +258,1117 @@ define i32 @run_worker(ptr noundef %0, ptr nocapture noundef readonly %1, i32 no
   %89 = getelementptr inbounds i8, ptr %0, i64 8
   %90 = getelementptr i8, ptr %0, i64 12
   %91 = zext i32 %2 to i64
-  br i1 %80, label %873, label %92
+  br i1 %80, label %874, label %92
 
-92:                                               ; preds = %79, %861
-  %93 = phi i64 [ %94, %861 ], [ %3, %79 ]
+92:                                               ; preds = %79, %862
+  %93 = phi i64 [ %94, %862 ], [ %3, %79 ]
   %94 = sub i64 %93, %91
   br label %95
 
-95:                                               ; preds = %92, %856
-  %96 = phi i64 [ %859, %856 ], [ 0, %92 ]
-  %97 = phi i64 [ %107, %856 ], [ %93, %92 ]
-  %98 = phi i32 [ %858, %856 ], [ 0, %92 ]
-  %99 = phi i32 [ %857, %856 ], [ 0, %92 ]
+95:                                               ; preds = %92, %857
+  %96 = phi i64 [ %860, %857 ], [ 0, %92 ]
+  %97 = phi i64 [ %107, %857 ], [ %93, %92 ]
+  %98 = phi i32 [ %859, %857 ], [ 0, %92 ]
+  %99 = phi i32 [ %858, %857 ], [ 0, %92 ]
   %100 = getelementptr ptr, ptr %1, i64 %96
   %101 = load ptr, ptr %100, align 8
-  %102 = getelementptr inbounds i8, ptr %101, i64 136
+  %102 = getelementptr inbounds i8, ptr %101, i64 392
   %103 = load i32, ptr %102, align 8
   %104 = load atomic i32, ptr %81 monotonic, align 8
   %105 = icmp eq i32 %104, 0
-  br i1 %105, label %106, label %873
+  br i1 %105, label %106, label %874
 
 106:                                              ; preds = %95
   %107 = add i64 %97, -1
   %108 = icmp eq i64 %97, 0
-  br i1 %108, label %873, label %109
+  br i1 %108, label %874, label %109
 
 109:                                              ; preds = %106
   %110 = icmp eq i32 %103, 0
-  br i1 %110, label %111, label %224
+  br i1 %110, label %111, label %225
 
 111:                                              ; preds = %109
   %112 = load atomic i64, ptr %82 monotonic, align 8
   %113 = load i64, ptr %83, align 8
   %114 = icmp ult i64 %112, %113
-  br i1 %114, label %115, label %856
+  br i1 %114, label %115, label %857
 
 115:                                              ; preds = %111
   %116 = atomicrmw add ptr %82, i64 1 monotonic, align 8
   %117 = icmp ult i64 %116, %113
-  br i1 %117, label %118, label %856
+  br i1 %117, label %118, label %857
 
 118:                                              ; preds = %115
   %119 = load i32, ptr %84, align 8
-  %120 = getelementptr inbounds i8, ptr %101, i64 140
+  %120 = getelementptr inbounds i8, ptr %101, i64 396
   %121 = load i32, ptr %120, align 4
   %122 = icmp eq i32 %121, 0
-  br i1 %122, label %123, label %189
+  br i1 %122, label %123, label %190
 
 123:                                              ; preds = %118
   store ptr %0, ptr %101, align 8
-  %124 = getelementptr inbounds i8, ptr %101, i64 128
+  %124 = getelementptr inbounds i8, ptr %101, i64 384
   %125 = load ptr, ptr %124, align 8
   %126 = getelementptr inbounds i8, ptr %101, i64 32
   store ptr %125, ptr %126, align 8
-  %127 = getelementptr inbounds i8, ptr %101, i64 112
+  %127 = getelementptr inbounds i8, ptr %101, i64 368
   %128 = load ptr, ptr %127, align 8
   %129 = getelementptr inbounds i8, ptr %101, i64 40
   store ptr %128, ptr %129, align 8
-  %130 = load i32, ptr %86, align 4
-  %131 = icmp eq i32 %130, 0
-  br i1 %131, label %144, label %132
+  %130 = getelementptr inbounds i8, ptr %101, i64 112
+  tail call void @llvm.memset.p0.i64(ptr noundef nonnull align 8 dereferenceable(256) %130, i8 0, i64 256, i1 false)
+  %131 = load i32, ptr %86, align 4
+  %132 = icmp eq i32 %131, 0
+  br i1 %132, label %145, label %133
 
-132:                                              ; preds = %123
-  %133 = getelementptr inbounds i8, ptr %101, i64 120
-  %134 = load i32, ptr %87, align 4
-  br label %135
+133:                                              ; preds = %123
+  %134 = getelementptr inbounds i8, ptr %101, i64 376
+  %135 = load i32, ptr %87, align 4
+  br label %136
 
-135:                                              ; preds = %153, %132
-  %136 = phi i32 [ %130, %132 ], [ %154, %153 ]
-  %137 = phi i32 [ %134, %132 ], [ %155, %153 ]
-  %138 = phi i32 [ %134, %132 ], [ %156, %153 ]
-  %139 = phi i32 [ 0, %132 ], [ %157, %153 ]
-  %140 = phi i32 [ 0, %132 ], [ %158, %153 ]
-  %141 = icmp eq i32 %138, 0
-  br i1 %141, label %153, label %142
+136:                                              ; preds = %154, %133
+  %137 = phi i32 [ %131, %133 ], [ %155, %154 ]
+  %138 = phi i32 [ %135, %133 ], [ %156, %154 ]
+  %139 = phi i32 [ %135, %133 ], [ %157, %154 ]
+  %140 = phi i32 [ 0, %133 ], [ %159, %154 ]
+  %141 = phi i32 [ 0, %133 ], [ %158, %154 ]
+  %142 = icmp eq i32 %139, 0
+  br i1 %142, label %154, label %143
 
-142:                                              ; preds = %135
-  %143 = load i32, ptr %85, align 4
-  br label %145
+143:                                              ; preds = %136
+  %144 = load i32, ptr %85, align 4
+  br label %146
 
-144:                                              ; preds = %153, %123
+145:                                              ; preds = %154, %123
   store i32 1, ptr %120, align 4
-  br label %189
+  br label %190
 
-145:                                              ; preds = %162, %142
-  %146 = phi i32 [ %163, %162 ], [ %137, %142 ]
-  %147 = phi i32 [ %164, %162 ], [ %143, %142 ]
-  %148 = phi i32 [ %165, %162 ], [ %139, %142 ]
-  %149 = phi i32 [ %166, %162 ], [ 0, %142 ]
-  %150 = icmp eq i32 %147, 0
-  br i1 %150, label %162, label %168
+146:                                              ; preds = %163, %143
+  %147 = phi i32 [ %164, %163 ], [ %138, %143 ]
+  %148 = phi i32 [ %165, %163 ], [ %144, %143 ]
+  %149 = phi i32 [ %167, %163 ], [ 0, %143 ]
+  %150 = phi i32 [ %166, %163 ], [ %141, %143 ]
+  %151 = icmp eq i32 %148, 0
+  br i1 %151, label %163, label %169
 
-151:                                              ; preds = %162
-  %152 = load i32, ptr %86, align 4
-  br label %153
+152:                                              ; preds = %163
+  %153 = load i32, ptr %86, align 4
+  br label %154
 
-153:                                              ; preds = %151, %135
-  %154 = phi i32 [ %136, %135 ], [ %152, %151 ]
-  %155 = phi i32 [ %137, %135 ], [ %163, %151 ]
-  %156 = phi i32 [ 0, %135 ], [ %163, %151 ]
-  %157 = phi i32 [ %139, %135 ], [ %165, %151 ]
-  %158 = add nuw i32 %140, 1
-  %159 = icmp ult i32 %158, %154
-  br i1 %159, label %135, label %144, !llvm.loop !9
+154:                                              ; preds = %152, %136
+  %155 = phi i32 [ %137, %136 ], [ %153, %152 ]
+  %156 = phi i32 [ %138, %136 ], [ %164, %152 ]
+  %157 = phi i32 [ 0, %136 ], [ %164, %152 ]
+  %158 = phi i32 [ %141, %136 ], [ %166, %152 ]
+  %159 = add nuw i32 %140, 1
+  %160 = icmp ult i32 %159, %155
+  br i1 %160, label %136, label %145, !llvm.loop !9
 
-160:                                              ; preds = %168
-  %161 = load i32, ptr %87, align 4
-  br label %162
+161:                                              ; preds = %169
+  %162 = load i32, ptr %87, align 4
+  br label %163
 
-162:                                              ; preds = %160, %145
-  %163 = phi i32 [ %146, %145 ], [ %161, %160 ]
-  %164 = phi i32 [ 0, %145 ], [ %187, %160 ]
-  %165 = phi i32 [ %148, %145 ], [ %186, %160 ]
-  %166 = add nuw i32 %149, 1
-  %167 = icmp ult i32 %166, %163
-  br i1 %167, label %145, label %151, !llvm.loop !10
+163:                                              ; preds = %161, %146
+  %164 = phi i32 [ %147, %146 ], [ %162, %161 ]
+  %165 = phi i32 [ 0, %146 ], [ %188, %161 ]
+  %166 = phi i32 [ %150, %146 ], [ %187, %161 ]
+  %167 = add nuw i32 %149, 1
+  %168 = icmp ult i32 %167, %164
+  br i1 %168, label %146, label %152, !llvm.loop !10
 
-168:                                              ; preds = %145, %168
-  %169 = phi i32 [ %186, %168 ], [ %148, %145 ]
-  %170 = phi i32 [ %185, %168 ], [ 0, %145 ]
-  %171 = load ptr, ptr %127, align 8
-  %172 = zext i32 %169 to i64
-  %173 = getelementptr %struct.Thread, ptr %171, i64 %172
-  %174 = getelementptr inbounds i8, ptr %173, i64 8
-  store i32 %170, ptr %174, align 8
-  %175 = getelementptr i8, ptr %173, i64 12
-  store i32 %149, ptr %175, align 4
-  %176 = getelementptr i8, ptr %173, i64 16
-  store i32 %140, ptr %176, align 8
-  %177 = getelementptr inbounds i8, ptr %173, i64 20
-  store i32 %169, ptr %177, align 4
-  %178 = getelementptr inbounds i8, ptr %173, i64 40
-  store i32 0, ptr %178, align 8
-  %179 = load ptr, ptr %133, align 8
-  %180 = load i32, ptr %88, align 4
-  %181 = zext i32 %180 to i64
-  %182 = mul nuw i64 %181, %172
-  %183 = getelementptr i8, ptr %179, i64 %182
-  %184 = getelementptr inbounds i8, ptr %173, i64 72
-  store ptr %183, ptr %184, align 8
-  %185 = add nuw i32 %170, 1
-  %186 = add i32 %169, 1
-  %187 = load i32, ptr %85, align 4
-  %188 = icmp ult i32 %185, %187
-  br i1 %188, label %168, label %160, !llvm.loop !11
+169:                                              ; preds = %146, %169
+  %170 = phi i32 [ %186, %169 ], [ 0, %146 ]
+  %171 = phi i32 [ %187, %169 ], [ %150, %146 ]
+  %172 = load ptr, ptr %127, align 8
+  %173 = zext i32 %171 to i64
+  %174 = getelementptr %struct.Thread, ptr %172, i64 %173
+  %175 = getelementptr inbounds i8, ptr %174, i64 8
+  store i32 %170, ptr %175, align 8
+  %176 = getelementptr i8, ptr %174, i64 12
+  store i32 %149, ptr %176, align 4
+  %177 = getelementptr i8, ptr %174, i64 16
+  store i32 %140, ptr %177, align 8
+  %178 = getelementptr inbounds i8, ptr %174, i64 20
+  store i32 %171, ptr %178, align 4
+  %179 = getelementptr inbounds i8, ptr %174, i64 40
+  store i32 0, ptr %179, align 8
+  %180 = load ptr, ptr %134, align 8
+  %181 = load i32, ptr %88, align 4
+  %182 = zext i32 %181 to i64
+  %183 = mul nuw i64 %182, %173
+  %184 = getelementptr i8, ptr %180, i64 %183
+  %185 = getelementptr inbounds i8, ptr %174, i64 72
+  store ptr %184, ptr %185, align 8
+  %186 = add nuw i32 %170, 1
+  %187 = add i32 %171, 1
+  %188 = load i32, ptr %85, align 4
+  %189 = icmp ult i32 %186, %188
+  br i1 %189, label %169, label %161, !llvm.loop !11
 
-189:                                              ; preds = %144, %118
-  %190 = load i32, ptr %89, align 8
-  %191 = zext i32 %190 to i64
-  %192 = udiv i64 %116, %191
-  %193 = getelementptr inbounds i8, ptr %101, i64 24
-  store i64 %116, ptr %193, align 8
-  %194 = load i32, ptr %89, align 8
-  %195 = zext i32 %194 to i64
-  %196 = urem i64 %116, %195
-  %197 = trunc nuw i64 %196 to i32
-  %198 = getelementptr inbounds i8, ptr %101, i64 8
-  store i32 %197, ptr %198, align 8
-  %199 = load i32, ptr %90, align 4
-  %200 = zext i32 %199 to i64
-  %201 = urem i64 %192, %200
-  %202 = trunc nuw i64 %201 to i32
-  %203 = getelementptr i8, ptr %101, i64 12
-  store i32 %202, ptr %203, align 4
-  %204 = load i32, ptr %90, align 4
-  %205 = zext i32 %204 to i64
-  %206 = udiv i64 %192, %205
-  %207 = trunc i64 %206 to i32
-  %208 = getelementptr i8, ptr %101, i64 16
-  store i32 %207, ptr %208, align 8
-  %209 = getelementptr inbounds i8, ptr %101, i64 20
-  store i32 %119, ptr %209, align 4
-  %210 = getelementptr inbounds i8, ptr %101, i64 48
-  tail call void @llvm.memset.p0.i64(ptr noundef nonnull align 4 dereferenceable(64) %210, i8 0, i64 64, i1 false)
-  %211 = icmp eq i32 %119, 0
-  br i1 %211, label %223, label %212
+190:                                              ; preds = %145, %118
+  %191 = load i32, ptr %89, align 8
+  %192 = zext i32 %191 to i64
+  %193 = udiv i64 %116, %192
+  %194 = getelementptr inbounds i8, ptr %101, i64 24
+  store i64 %116, ptr %194, align 8
+  %195 = load i32, ptr %89, align 8
+  %196 = zext i32 %195 to i64
+  %197 = urem i64 %116, %196
+  %198 = trunc nuw i64 %197 to i32
+  %199 = getelementptr inbounds i8, ptr %101, i64 8
+  store i32 %198, ptr %199, align 8
+  %200 = load i32, ptr %90, align 4
+  %201 = zext i32 %200 to i64
+  %202 = urem i64 %193, %201
+  %203 = trunc nuw i64 %202 to i32
+  %204 = getelementptr i8, ptr %101, i64 12
+  store i32 %203, ptr %204, align 4
+  %205 = load i32, ptr %90, align 4
+  %206 = zext i32 %205 to i64
+  %207 = udiv i64 %193, %206
+  %208 = trunc i64 %207 to i32
+  %209 = getelementptr i8, ptr %101, i64 16
+  store i32 %208, ptr %209, align 8
+  %210 = getelementptr inbounds i8, ptr %101, i64 20
+  store i32 %119, ptr %210, align 4
+  %211 = getelementptr inbounds i8, ptr %101, i64 48
+  tail call void @llvm.memset.p0.i64(ptr noundef nonnull align 4 dereferenceable(64) %211, i8 0, i64 64, i1 false)
+  %212 = icmp eq i32 %119, 0
+  br i1 %212, label %224, label %213
 
-212:                                              ; preds = %189
-  %213 = getelementptr inbounds i8, ptr %101, i64 112
-  %214 = zext i32 %119 to i64
-  br label %215
+213:                                              ; preds = %190
+  %214 = getelementptr inbounds i8, ptr %101, i64 368
+  %215 = zext i32 %119 to i64
+  br label %216
 
-215:                                              ; preds = %215, %212
-  %216 = phi i64 [ 0, %212 ], [ %221, %215 ]
-  %217 = load ptr, ptr %213, align 8
-  %218 = getelementptr %struct.Thread, ptr %217, i64 %216
-  store i32 0, ptr %218, align 8
-  %219 = load ptr, ptr %213, align 8
-  %220 = getelementptr %struct.Thread, ptr %219, i64 %216, i32 1
-  store i32 5, ptr %220, align 4
-  %221 = add nuw nsw i64 %216, 1
-  %222 = icmp eq i64 %221, %214
-  br i1 %222, label %223, label %215, !llvm.loop !12
+216:                                              ; preds = %216, %213
+  %217 = phi i64 [ 0, %213 ], [ %222, %216 ]
+  %218 = load ptr, ptr %214, align 8
+  %219 = getelementptr %struct.Thread, ptr %218, i64 %217
+  store i32 0, ptr %219, align 8
+  %220 = load ptr, ptr %214, align 8
+  %221 = getelementptr %struct.Thread, ptr %220, i64 %217, i32 1
+  store i32 5, ptr %221, align 4
+  %222 = add nuw nsw i64 %217, 1
+  %223 = icmp eq i64 %222, %215
+  br i1 %223, label %224, label %216, !llvm.loop !12
 
-223:                                              ; preds = %215, %189
+224:                                              ; preds = %216, %190
   store i32 1, ptr %102, align 8
-  br label %224
+  br label %225
 
-224:                                              ; preds = %223, %109
-  %225 = phi i32 [ %99, %109 ], [ 1, %223 ]
-  %226 = getelementptr inbounds i8, ptr %101, i64 112
-  %227 = load ptr, ptr %226, align 8
-  %228 = load i32, ptr %84, align 8
-  %229 = icmp ne i32 %103, 0
-  %230 = icmp ne i32 %228, 0
-  %231 = select i1 %229, i1 %230, i1 false
-  br i1 %231, label %232, label %275
+225:                                              ; preds = %224, %109
+  %226 = phi i32 [ %99, %109 ], [ 1, %224 ]
+  %227 = getelementptr inbounds i8, ptr %101, i64 368
+  %228 = load ptr, ptr %227, align 8
+  %229 = load i32, ptr %84, align 8
+  %230 = icmp ne i32 %103, 0
+  %231 = icmp ne i32 %229, 0
+  %232 = select i1 %230, i1 %231, i1 false
+  br i1 %232, label %233, label %276
 
-232:                                              ; preds = %224
-  %233 = zext i32 %228 to i64
-  br label %234
+233:                                              ; preds = %225
+  %234 = zext i32 %229 to i64
+  br label %235
 
-234:                                              ; preds = %269, %232
-  %235 = phi i64 [ 0, %232 ], [ %273, %269 ]
-  %236 = phi i32 [ 0, %232 ], [ %272, %269 ]
-  %237 = phi i32 [ 0, %232 ], [ %271, %269 ]
-  %238 = phi i32 [ 0, %232 ], [ %270, %269 ]
-  %239 = getelementptr %struct.Thread, ptr %227, i64 %235
-  %240 = getelementptr inbounds i8, ptr %239, i64 4
-  %241 = load i32, ptr %240, align 4
-  %242 = icmp eq i32 %241, 1
-  br i1 %242, label %243, label %269
+235:                                              ; preds = %270, %233
+  %236 = phi i64 [ 0, %233 ], [ %274, %270 ]
+  %237 = phi i32 [ 0, %233 ], [ %273, %270 ]
+  %238 = phi i32 [ 0, %233 ], [ %272, %270 ]
+  %239 = phi i32 [ 0, %233 ], [ %271, %270 ]
+  %240 = getelementptr %struct.Thread, ptr %228, i64 %236
+  %241 = getelementptr inbounds i8, ptr %240, i64 4
+  %242 = load i32, ptr %241, align 4
+  %243 = icmp eq i32 %242, 1
+  br i1 %243, label %244, label %270
 
-243:                                              ; preds = %234
-  %244 = getelementptr inbounds i8, ptr %239, i64 24
-  %245 = load i32, ptr %244, align 8
-  %246 = icmp eq i32 %245, 0
-  br i1 %246, label %247, label %252
+244:                                              ; preds = %235
+  %245 = getelementptr inbounds i8, ptr %240, i64 24
+  %246 = load i32, ptr %245, align 8
+  %247 = icmp eq i32 %246, 0
+  br i1 %247, label %248, label %253
 
-247:                                              ; preds = %243
-  %248 = getelementptr inbounds i8, ptr %239, i64 32
-  %249 = load i32, ptr %248, align 8
-  %250 = icmp eq i32 %249, 0
-  %251 = icmp eq i32 %238, 0
-  br i1 %251, label %254, label %259
+248:                                              ; preds = %244
+  %249 = getelementptr inbounds i8, ptr %240, i64 32
+  %250 = load i32, ptr %249, align 8
+  %251 = icmp eq i32 %250, 0
+  %252 = icmp eq i32 %239, 0
+  br i1 %252, label %255, label %260
 
-252:                                              ; preds = %243
-  %253 = icmp eq i32 %238, 0
-  br i1 %253, label %254, label %265
+253:                                              ; preds = %244
+  %254 = icmp eq i32 %239, 0
+  br i1 %254, label %255, label %266
 
-254:                                              ; preds = %252, %247
-  %255 = phi i1 [ false, %252 ], [ %250, %247 ]
-  %256 = zext i1 %255 to i32
-  %257 = getelementptr inbounds i8, ptr %239, i64 28
-  %258 = load i32, ptr %257, align 4
-  br label %269
+255:                                              ; preds = %253, %248
+  %256 = phi i1 [ false, %253 ], [ %251, %248 ]
+  %257 = zext i1 %256 to i32
+  %258 = getelementptr inbounds i8, ptr %240, i64 28
+  %259 = load i32, ptr %258, align 4
+  br label %270
 
-259:                                              ; preds = %247
-  br i1 %250, label %260, label %265
+260:                                              ; preds = %248
+  br i1 %251, label %261, label %266
 
-260:                                              ; preds = %259
-  %261 = getelementptr inbounds i8, ptr %239, i64 28
-  %262 = load i32, ptr %261, align 4
-  %263 = icmp eq i32 %262, %237
-  %264 = zext i1 %263 to i32
-  br label %265
+261:                                              ; preds = %260
+  %262 = getelementptr inbounds i8, ptr %240, i64 28
+  %263 = load i32, ptr %262, align 4
+  %264 = icmp eq i32 %263, %238
+  %265 = zext i1 %264 to i32
+  br label %266
 
-265:                                              ; preds = %260, %259, %252
-  %266 = phi i32 [ 0, %259 ], [ %264, %260 ], [ 0, %252 ]
-  %267 = and i32 %266, %236
-  %268 = add i32 %238, 1
-  br label %269
+266:                                              ; preds = %261, %260, %253
+  %267 = phi i32 [ 0, %260 ], [ %265, %261 ], [ 0, %253 ]
+  %268 = and i32 %267, %237
+  %269 = add i32 %239, 1
+  br label %270
 
-269:                                              ; preds = %265, %254, %234
-  %270 = phi i32 [ %238, %234 ], [ %268, %265 ], [ 1, %254 ]
-  %271 = phi i32 [ %237, %234 ], [ %237, %265 ], [ %258, %254 ]
-  %272 = phi i32 [ %236, %234 ], [ %267, %265 ], [ %256, %254 ]
-  %273 = add nuw nsw i64 %235, 1
-  %274 = icmp eq i64 %273, %233
-  br i1 %274, label %275, label %234, !llvm.loop !13
+270:                                              ; preds = %266, %255, %235
+  %271 = phi i32 [ %239, %235 ], [ %269, %266 ], [ 1, %255 ]
+  %272 = phi i32 [ %238, %235 ], [ %238, %266 ], [ %259, %255 ]
+  %273 = phi i32 [ %237, %235 ], [ %268, %266 ], [ %257, %255 ]
+  %274 = add nuw nsw i64 %236, 1
+  %275 = icmp eq i64 %274, %234
+  br i1 %275, label %276, label %235, !llvm.loop !13
 
-275:                                              ; preds = %269, %224
-  %276 = phi i32 [ 0, %224 ], [ %270, %269 ]
-  %277 = phi i32 [ 0, %224 ], [ %271, %269 ]
-  %278 = phi i32 [ 0, %224 ], [ %272, %269 ]
-  %279 = icmp eq i32 %228, 0
-  %280 = getelementptr inbounds i8, ptr %101, i64 8
-  %281 = getelementptr i8, ptr %101, i64 12
-  %282 = getelementptr i8, ptr %101, i64 16
-  %283 = getelementptr inbounds i8, ptr %101, i64 20
-  %284 = getelementptr inbounds i8, ptr %101, i64 48
-  %285 = getelementptr inbounds i8, ptr %101, i64 40
-  br label %286
+276:                                              ; preds = %270, %225
+  %277 = phi i32 [ 0, %225 ], [ %271, %270 ]
+  %278 = phi i32 [ 0, %225 ], [ %272, %270 ]
+  %279 = phi i32 [ 0, %225 ], [ %273, %270 ]
+  %280 = icmp eq i32 %229, 0
+  %281 = getelementptr inbounds i8, ptr %101, i64 8
+  %282 = getelementptr i8, ptr %101, i64 12
+  %283 = getelementptr i8, ptr %101, i64 16
+  %284 = getelementptr inbounds i8, ptr %101, i64 20
+  %285 = getelementptr inbounds i8, ptr %101, i64 48
+  %286 = getelementptr inbounds i8, ptr %101, i64 40
+  br label %287
 
-286:                                              ; preds = %841, %275
-  %287 = phi i32 [ %276, %275 ], [ %670, %841 ]
-  %288 = phi i32 [ %277, %275 ], [ %536, %841 ]
-  %289 = phi i32 [ %278, %275 ], [ %671, %841 ]
-  %290 = phi i32 [ 0, %275 ], [ %669, %841 ]
-  %291 = phi i32 [ 0, %275 ], [ %846, %841 ]
-  %292 = load atomic i32, ptr %81 monotonic, align 8
-  %293 = icmp eq i32 %292, 0
-  br i1 %293, label %294, label %873
+287:                                              ; preds = %842, %276
+  %288 = phi i32 [ %277, %276 ], [ %671, %842 ]
+  %289 = phi i32 [ %278, %276 ], [ %537, %842 ]
+  %290 = phi i32 [ %279, %276 ], [ %672, %842 ]
+  %291 = phi i32 [ 0, %276 ], [ %670, %842 ]
+  %292 = phi i32 [ 0, %276 ], [ %847, %842 ]
+  %293 = load atomic i32, ptr %81 monotonic, align 8
+  %294 = icmp eq i32 %293, 0
+  br i1 %294, label %295, label %874
 
-294:                                              ; preds = %286
-  br i1 %279, label %534, label %295
+295:                                              ; preds = %287
+  br i1 %280, label %535, label %296
 
-295:                                              ; preds = %294, %526
-  %296 = phi i32 [ %533, %526 ], [ %228, %294 ]
-  %297 = phi i32 [ %400, %526 ], [ 0, %294 ]
-  %298 = phi i32 [ %398, %526 ], [ 0, %294 ]
-  %299 = phi i32 [ %530, %526 ], [ 0, %294 ]
-  %300 = phi i32 [ %531, %526 ], [ 0, %294 ]
-  %301 = phi i32 [ %396, %526 ], [ %289, %294 ]
-  %302 = phi i32 [ %395, %526 ], [ %288, %294 ]
-  %303 = phi i32 [ %394, %526 ], [ %287, %294 ]
-  %304 = tail call i32 @llvm.umin.i32(i32 %296, i32 32)
-  %305 = tail call i32 @llvm.umax.i32(i32 %304, i32 1)
-  %306 = zext nneg i32 %305 to i64
-  %307 = zext i32 %300 to i64
-  %308 = getelementptr %struct.Thread, ptr %227, i64 %307
-  %309 = sub i32 %228, %300
-  %310 = tail call i32 @llvm.umin.i32(i32 %309, i32 32)
-  %311 = zext nneg i32 %310 to i64
-  br label %312
+296:                                              ; preds = %295, %527
+  %297 = phi i32 [ %534, %527 ], [ %229, %295 ]
+  %298 = phi i32 [ %401, %527 ], [ 0, %295 ]
+  %299 = phi i32 [ %399, %527 ], [ 0, %295 ]
+  %300 = phi i32 [ %531, %527 ], [ 0, %295 ]
+  %301 = phi i32 [ %532, %527 ], [ 0, %295 ]
+  %302 = phi i32 [ %397, %527 ], [ %290, %295 ]
+  %303 = phi i32 [ %396, %527 ], [ %289, %295 ]
+  %304 = phi i32 [ %395, %527 ], [ %288, %295 ]
+  %305 = tail call i32 @llvm.umin.i32(i32 %297, i32 32)
+  %306 = tail call i32 @llvm.umax.i32(i32 %305, i32 1)
+  %307 = zext nneg i32 %306 to i64
+  %308 = zext i32 %301 to i64
+  %309 = getelementptr %struct.Thread, ptr %228, i64 %308
+  %310 = sub i32 %229, %301
+  %311 = tail call i32 @llvm.umin.i32(i32 %310, i32 32)
+  %312 = zext nneg i32 %311 to i64
+  br label %313
 
-312:                                              ; preds = %524, %295
-  %313 = phi i32 [ %303, %295 ], [ %394, %524 ]
-  %314 = phi i32 [ %302, %295 ], [ %395, %524 ]
-  %315 = phi i32 [ %301, %295 ], [ %396, %524 ]
-  %316 = phi i32 [ %299, %295 ], [ %397, %524 ]
-  %317 = phi i32 [ %298, %295 ], [ %398, %524 ]
-  %318 = phi i1 [ true, %295 ], [ false, %524 ]
-  %319 = phi i32 [ 1, %295 ], [ 0, %524 ]
-  %320 = phi i32 [ 0, %295 ], [ %404, %524 ]
-  %321 = phi i32 [ %297, %295 ], [ %400, %524 ]
-  %322 = and i32 %319, %290
-  %323 = icmp ne i32 %322, 0
-  br label %324
+313:                                              ; preds = %525, %296
+  %314 = phi i32 [ %304, %296 ], [ %395, %525 ]
+  %315 = phi i32 [ %303, %296 ], [ %396, %525 ]
+  %316 = phi i32 [ %302, %296 ], [ %397, %525 ]
+  %317 = phi i32 [ %300, %296 ], [ %398, %525 ]
+  %318 = phi i32 [ %299, %296 ], [ %399, %525 ]
+  %319 = phi i1 [ true, %296 ], [ false, %525 ]
+  %320 = phi i32 [ 1, %296 ], [ 0, %525 ]
+  %321 = phi i32 [ 0, %296 ], [ %405, %525 ]
+  %322 = phi i32 [ %298, %296 ], [ %401, %525 ]
+  %323 = and i32 %320, %291
+  %324 = icmp ne i32 %323, 0
+  br label %325
 
-324:                                              ; preds = %393, %312
-  %325 = phi i64 [ 0, %312 ], [ %401, %393 ]
-  %326 = phi i32 [ %321, %312 ], [ %400, %393 ]
-  %327 = phi i32 [ 0, %312 ], [ %399, %393 ]
-  %328 = phi i32 [ %317, %312 ], [ %398, %393 ]
-  %329 = phi i32 [ %316, %312 ], [ %397, %393 ]
-  %330 = phi i32 [ %315, %312 ], [ %396, %393 ]
-  %331 = phi i32 [ %314, %312 ], [ %395, %393 ]
-  %332 = phi i32 [ %313, %312 ], [ %394, %393 ]
-  %333 = getelementptr %struct.Thread, ptr %308, i64 %325
-  %334 = getelementptr inbounds i8, ptr %333, i64 4
-  %335 = load i32, ptr %334, align 4
-  %336 = icmp eq i32 %335, 5
-  %337 = icmp eq i32 %335, 3
-  %338 = and i1 %318, %337
-  %339 = or i1 %336, %338
-  %340 = icmp eq i32 %335, 1
-  %341 = and i1 %323, %340
-  %342 = or i1 %341, %339
-  br i1 %342, label %349, label %343
+325:                                              ; preds = %394, %313
+  %326 = phi i64 [ 0, %313 ], [ %402, %394 ]
+  %327 = phi i32 [ %322, %313 ], [ %401, %394 ]
+  %328 = phi i32 [ 0, %313 ], [ %400, %394 ]
+  %329 = phi i32 [ %318, %313 ], [ %399, %394 ]
+  %330 = phi i32 [ %317, %313 ], [ %398, %394 ]
+  %331 = phi i32 [ %316, %313 ], [ %397, %394 ]
+  %332 = phi i32 [ %315, %313 ], [ %396, %394 ]
+  %333 = phi i32 [ %314, %313 ], [ %395, %394 ]
+  %334 = getelementptr %struct.Thread, ptr %309, i64 %326
+  %335 = getelementptr inbounds i8, ptr %334, i64 4
+  %336 = load i32, ptr %335, align 4
+  %337 = icmp eq i32 %336, 5
+  %338 = icmp eq i32 %336, 3
+  %339 = and i1 %319, %338
+  %340 = or i1 %337, %339
+  %341 = icmp eq i32 %336, 1
+  %342 = and i1 %324, %341
+  %343 = or i1 %342, %340
+  br i1 %343, label %350, label %344
 
-343:                                              ; preds = %324
-  %344 = icmp eq i32 %335, 2
-  %345 = zext i1 %344 to i32
-  %346 = trunc nuw nsw i64 %325 to i32
-  %347 = shl nuw i32 %345, %346
-  %348 = or i32 %347, %327
-  br label %393
+344:                                              ; preds = %325
+  %345 = icmp eq i32 %336, 2
+  %346 = zext i1 %345 to i32
+  %347 = trunc nuw nsw i64 %326 to i32
+  %348 = shl nuw i32 %346, %347
+  %349 = or i32 %348, %328
+  br label %394
 
-349:                                              ; preds = %324
-  %350 = getelementptr inbounds i8, ptr %333, i64 8
-  %351 = load i32, ptr %350, align 8
-  %352 = getelementptr i8, ptr %333, i64 12
-  %353 = load i32, ptr %352, align 4
-  %354 = getelementptr i8, ptr %333, i64 16
-  %355 = load i32, ptr %354, align 8
-  %356 = load i32, ptr %280, align 8
-  %357 = load i32, ptr %281, align 4
-  %358 = load i32, ptr %282, align 8
-  %359 = tail call i32 @kernel_thread(ptr noundef %0, ptr noundef %101, ptr noundef %333, i32 noundef %351, i32 noundef %353, i32 noundef %355, i32 noundef %356, i32 noundef %357, i32 noundef %358) #12
-  store i32 %359, ptr %334, align 4
-  switch i32 %359, label %848 [
-    i32 1, label %360
-    i32 2, label %386
-    i32 3, label %393
-    i32 0, label %390
+350:                                              ; preds = %325
+  %351 = getelementptr inbounds i8, ptr %334, i64 8
+  %352 = load i32, ptr %351, align 8
+  %353 = getelementptr i8, ptr %334, i64 12
+  %354 = load i32, ptr %353, align 4
+  %355 = getelementptr i8, ptr %334, i64 16
+  %356 = load i32, ptr %355, align 8
+  %357 = load i32, ptr %281, align 8
+  %358 = load i32, ptr %282, align 4
+  %359 = load i32, ptr %283, align 8
+  %360 = tail call i32 @kernel_thread(ptr noundef %0, ptr noundef %101, ptr noundef %334, i32 noundef %352, i32 noundef %354, i32 noundef %356, i32 noundef %357, i32 noundef %358, i32 noundef %359) #12
+  store i32 %360, ptr %335, align 4
+  switch i32 %360, label %849 [
+    i32 1, label %361
+    i32 2, label %387
+    i32 3, label %394
+    i32 0, label %391
   ]
 
-360:                                              ; preds = %349
-  %361 = getelementptr inbounds i8, ptr %333, i64 24
-  %362 = load i32, ptr %361, align 8
-  %363 = icmp eq i32 %362, 0
-  br i1 %363, label %364, label %369
+361:                                              ; preds = %350
+  %362 = getelementptr inbounds i8, ptr %334, i64 24
+  %363 = load i32, ptr %362, align 8
+  %364 = icmp eq i32 %363, 0
+  br i1 %364, label %365, label %370
 
-364:                                              ; preds = %360
-  %365 = getelementptr inbounds i8, ptr %333, i64 32
-  %366 = load i32, ptr %365, align 8
-  %367 = icmp eq i32 %366, 0
-  %368 = icmp eq i32 %332, 0
-  br i1 %368, label %371, label %376
+365:                                              ; preds = %361
+  %366 = getelementptr inbounds i8, ptr %334, i64 32
+  %367 = load i32, ptr %366, align 8
+  %368 = icmp eq i32 %367, 0
+  %369 = icmp eq i32 %333, 0
+  br i1 %369, label %372, label %377
 
-369:                                              ; preds = %360
-  %370 = icmp eq i32 %332, 0
-  br i1 %370, label %371, label %382
+370:                                              ; preds = %361
+  %371 = icmp eq i32 %333, 0
+  br i1 %371, label %372, label %383
 
-371:                                              ; preds = %369, %364
-  %372 = phi i1 [ false, %369 ], [ %367, %364 ]
-  %373 = zext i1 %372 to i32
-  %374 = getelementptr inbounds i8, ptr %333, i64 28
-  %375 = load i32, ptr %374, align 4
-  br label %393
+372:                                              ; preds = %370, %365
+  %373 = phi i1 [ false, %370 ], [ %368, %365 ]
+  %374 = zext i1 %373 to i32
+  %375 = getelementptr inbounds i8, ptr %334, i64 28
+  %376 = load i32, ptr %375, align 4
+  br label %394
 
-376:                                              ; preds = %364
-  br i1 %367, label %377, label %382
+377:                                              ; preds = %365
+  br i1 %368, label %378, label %383
 
-377:                                              ; preds = %376
-  %378 = getelementptr inbounds i8, ptr %333, i64 28
-  %379 = load i32, ptr %378, align 4
-  %380 = icmp eq i32 %379, %331
-  %381 = zext i1 %380 to i32
-  br label %382
+378:                                              ; preds = %377
+  %379 = getelementptr inbounds i8, ptr %334, i64 28
+  %380 = load i32, ptr %379, align 4
+  %381 = icmp eq i32 %380, %332
+  %382 = zext i1 %381 to i32
+  br label %383
 
-382:                                              ; preds = %377, %376, %369
-  %383 = phi i32 [ 0, %376 ], [ %381, %377 ], [ 0, %369 ]
-  %384 = and i32 %383, %330
-  %385 = add i32 %332, 1
-  br label %393
+383:                                              ; preds = %378, %377, %370
+  %384 = phi i32 [ 0, %377 ], [ %382, %378 ], [ 0, %370 ]
+  %385 = and i32 %384, %331
+  %386 = add i32 %333, 1
+  br label %394
 
-386:                                              ; preds = %349
-  %387 = trunc nuw nsw i64 %325 to i32
-  %388 = shl nuw i32 1, %387
-  %389 = or i32 %388, %327
-  br label %393
+387:                                              ; preds = %350
+  %388 = trunc nuw nsw i64 %326 to i32
+  %389 = shl nuw i32 1, %388
+  %390 = or i32 %389, %328
+  br label %394
 
-390:                                              ; preds = %349
-  %391 = load i32, ptr %283, align 4
-  %392 = add i32 %391, -1
-  store i32 %392, ptr %283, align 4
-  br label %393
+391:                                              ; preds = %350
+  %392 = load i32, ptr %284, align 4
+  %393 = add i32 %392, -1
+  store i32 %393, ptr %284, align 4
+  br label %394
 
-393:                                              ; preds = %390, %386, %382, %371, %349, %343
-  %394 = phi i32 [ 1, %371 ], [ %385, %382 ], [ %332, %343 ], [ %332, %386 ], [ %332, %349 ], [ %332, %390 ]
-  %395 = phi i32 [ %375, %371 ], [ %331, %382 ], [ %331, %343 ], [ %331, %386 ], [ %331, %349 ], [ %331, %390 ]
-  %396 = phi i32 [ %373, %371 ], [ %384, %382 ], [ %330, %343 ], [ %330, %386 ], [ %330, %349 ], [ %330, %390 ]
-  %397 = phi i32 [ %329, %371 ], [ %329, %382 ], [ %329, %343 ], [ %329, %386 ], [ 1, %349 ], [ %329, %390 ]
-  %398 = phi i32 [ %328, %371 ], [ %328, %382 ], [ %328, %343 ], [ 1, %386 ], [ %328, %349 ], [ %328, %390 ]
-  %399 = phi i32 [ %327, %371 ], [ %327, %382 ], [ %348, %343 ], [ %389, %386 ], [ %327, %349 ], [ %327, %390 ]
-  %400 = phi i32 [ 1, %371 ], [ 1, %382 ], [ %326, %343 ], [ %326, %386 ], [ %326, %349 ], [ 1, %390 ]
-  %401 = add nuw nsw i64 %325, 1
-  %402 = icmp eq i64 %401, %306
-  br i1 %402, label %403, label %324, !llvm.loop !14
+394:                                              ; preds = %391, %387, %383, %372, %350, %344
+  %395 = phi i32 [ 1, %372 ], [ %386, %383 ], [ %333, %344 ], [ %333, %387 ], [ %333, %350 ], [ %333, %391 ]
+  %396 = phi i32 [ %376, %372 ], [ %332, %383 ], [ %332, %344 ], [ %332, %387 ], [ %332, %350 ], [ %332, %391 ]
+  %397 = phi i32 [ %374, %372 ], [ %385, %383 ], [ %331, %344 ], [ %331, %387 ], [ %331, %350 ], [ %331, %391 ]
+  %398 = phi i32 [ %330, %372 ], [ %330, %383 ], [ %330, %344 ], [ %330, %387 ], [ 1, %350 ], [ %330, %391 ]
+  %399 = phi i32 [ %329, %372 ], [ %329, %383 ], [ %329, %344 ], [ 1, %387 ], [ %329, %350 ], [ %329, %391 ]
+  %400 = phi i32 [ %328, %372 ], [ %328, %383 ], [ %349, %344 ], [ %390, %387 ], [ %328, %350 ], [ %328, %391 ]
+  %401 = phi i32 [ 1, %372 ], [ 1, %383 ], [ %327, %344 ], [ %327, %387 ], [ %327, %350 ], [ 1, %391 ]
+  %402 = add nuw nsw i64 %326, 1
+  %403 = icmp eq i64 %402, %307
+  br i1 %403, label %404, label %325, !llvm.loop !14
 
-403:                                              ; preds = %393
-  %404 = add nuw nsw i32 %320, 1
-  %405 = icmp eq i32 %399, 0
-  br i1 %405, label %526, label %406
+404:                                              ; preds = %394
+  %405 = add nuw nsw i32 %321, 1
+  %406 = icmp eq i32 %400, 0
+  br i1 %406, label %527, label %407
 
-406:                                              ; preds = %403, %406
-  %407 = phi i64 [ %416, %406 ], [ 0, %403 ]
-  %408 = phi i32 [ %415, %406 ], [ 0, %403 ]
-  %409 = getelementptr %struct.Thread, ptr %308, i64 %407, i32 1
-  %410 = load i32, ptr %409, align 4
-  %411 = icmp ne i32 %410, 0
-  %412 = zext i1 %411 to i32
-  %413 = trunc nuw i64 %407 to i32
-  %414 = shl nuw i32 %412, %413
-  %415 = or i32 %414, %408
-  %416 = add nuw nsw i64 %407, 1
-  %417 = icmp eq i64 %416, %311
-  br i1 %417, label %418, label %406, !llvm.loop !15
+407:                                              ; preds = %404, %407
+  %408 = phi i64 [ %417, %407 ], [ 0, %404 ]
+  %409 = phi i32 [ %416, %407 ], [ 0, %404 ]
+  %410 = getelementptr %struct.Thread, ptr %309, i64 %408, i32 1
+  %411 = load i32, ptr %410, align 4
+  %412 = icmp ne i32 %411, 0
+  %413 = zext i1 %412 to i32
+  %414 = trunc nuw i64 %408 to i32
+  %415 = shl nuw i32 %413, %414
+  %416 = or i32 %415, %409
+  %417 = add nuw nsw i64 %408, 1
+  %418 = icmp eq i64 %417, %312
+  br i1 %418, label %419, label %407, !llvm.loop !15
 
-418:                                              ; preds = %406, %474
-  %419 = phi i32 [ %460, %474 ], [ %399, %406 ]
-  %420 = phi i32 [ %476, %474 ], [ 0, %406 ]
-  %421 = phi i32 [ %475, %474 ], [ 0, %406 ]
-  %422 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %419, i1 true)
-  %423 = zext nneg i32 %422 to i64
-  %424 = getelementptr %struct.Thread, ptr %308, i64 %423
-  %425 = getelementptr inbounds i8, ptr %424, i64 24
-  %426 = load i32, ptr %425, align 8
-  %427 = getelementptr inbounds i8, ptr %424, i64 36
-  %428 = getelementptr inbounds i8, ptr %424, i64 40
-  %429 = load i32, ptr %428, align 8
-  %430 = icmp eq i32 %426, 0
-  br label %431
+419:                                              ; preds = %407, %475
+  %420 = phi i32 [ %461, %475 ], [ %400, %407 ]
+  %421 = phi i32 [ %477, %475 ], [ 0, %407 ]
+  %422 = phi i32 [ %476, %475 ], [ 0, %407 ]
+  %423 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %420, i1 true)
+  %424 = zext nneg i32 %423 to i64
+  %425 = getelementptr %struct.Thread, ptr %309, i64 %424
+  %426 = getelementptr inbounds i8, ptr %425, i64 24
+  %427 = load i32, ptr %426, align 8
+  %428 = getelementptr inbounds i8, ptr %425, i64 36
+  %429 = getelementptr inbounds i8, ptr %425, i64 40
+  %430 = load i32, ptr %429, align 8
+  %431 = icmp eq i32 %427, 0
+  br label %432
 
-431:                                              ; preds = %445, %418
-  %432 = phi i32 [ 0, %418 ], [ %454, %445 ]
-  %433 = phi i32 [ %419, %418 ], [ %456, %445 ]
-  %434 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %433, i1 true)
-  %435 = zext nneg i32 %434 to i64
-  %436 = getelementptr %struct.Thread, ptr %308, i64 %435
-  %437 = getelementptr inbounds i8, ptr %436, i64 24
-  %438 = load i32, ptr %437, align 8
-  %439 = icmp eq i32 %438, %426
-  br i1 %439, label %440, label %445
+432:                                              ; preds = %446, %419
+  %433 = phi i32 [ 0, %419 ], [ %455, %446 ]
+  %434 = phi i32 [ %420, %419 ], [ %457, %446 ]
+  %435 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %434, i1 true)
+  %436 = zext nneg i32 %435 to i64
+  %437 = getelementptr %struct.Thread, ptr %309, i64 %436
+  %438 = getelementptr inbounds i8, ptr %437, i64 24
+  %439 = load i32, ptr %438, align 8
+  %440 = icmp eq i32 %439, %427
+  br i1 %440, label %441, label %446
 
-440:                                              ; preds = %431
-  %441 = getelementptr inbounds i8, ptr %436, i64 36
-  %442 = load i32, ptr %441, align 4
-  %443 = load i32, ptr %427, align 4
-  %444 = icmp eq i32 %442, %443
-  br label %445
+441:                                              ; preds = %432
+  %442 = getelementptr inbounds i8, ptr %437, i64 36
+  %443 = load i32, ptr %442, align 4
+  %444 = load i32, ptr %428, align 4
+  %445 = icmp eq i32 %443, %444
+  br label %446
 
-445:                                              ; preds = %440, %431
-  %446 = phi i1 [ false, %431 ], [ %444, %440 ]
-  %447 = getelementptr inbounds i8, ptr %436, i64 40
-  %448 = load i32, ptr %447, align 8
-  %449 = icmp eq i32 %448, %429
-  %450 = or i1 %430, %449
-  %451 = and i1 %446, %450
-  %452 = zext i1 %451 to i32
-  %453 = shl nuw i32 %452, %434
-  %454 = or i32 %453, %432
-  %455 = add i32 %433, -1
-  %456 = and i32 %455, %433
-  %457 = icmp eq i32 %456, 0
-  br i1 %457, label %458, label %431, !llvm.loop !16
+446:                                              ; preds = %441, %432
+  %447 = phi i1 [ false, %432 ], [ %445, %441 ]
+  %448 = getelementptr inbounds i8, ptr %437, i64 40
+  %449 = load i32, ptr %448, align 8
+  %450 = icmp eq i32 %449, %430
+  %451 = or i1 %431, %450
+  %452 = and i1 %447, %451
+  %453 = zext i1 %452 to i32
+  %454 = shl nuw i32 %453, %435
+  %455 = or i32 %454, %433
+  %456 = add i32 %434, -1
+  %457 = and i32 %456, %434
+  %458 = icmp eq i32 %457, 0
+  br i1 %458, label %459, label %432, !llvm.loop !16
 
-458:                                              ; preds = %445
-  %459 = xor i32 %454, -1
-  %460 = and i32 %419, %459
-  %461 = icmp eq i32 %426, 19
-  br i1 %461, label %465, label %462
+459:                                              ; preds = %446
+  %460 = xor i32 %455, -1
+  %461 = and i32 %420, %460
+  %462 = icmp eq i32 %427, 19
+  br i1 %462, label %466, label %463
 
-462:                                              ; preds = %458
-  %463 = load i32, ptr %427, align 4
-  %464 = icmp eq i32 %463, 0
-  br i1 %464, label %465, label %467
+463:                                              ; preds = %459
+  %464 = load i32, ptr %428, align 4
+  %465 = icmp eq i32 %464, 0
+  br i1 %465, label %466, label %468
 
-465:                                              ; preds = %462, %458
-  %466 = or i32 %454, %420
-  br label %474
+466:                                              ; preds = %463, %459
+  %467 = or i32 %455, %421
+  br label %475
 
-467:                                              ; preds = %462
-  %468 = and i32 %415, %459
-  %469 = and i32 %468, %463
-  %470 = icmp eq i32 %469, 0
-  br i1 %470, label %471, label %474
+468:                                              ; preds = %463
+  %469 = and i32 %416, %460
+  %470 = and i32 %469, %464
+  %471 = icmp eq i32 %470, 0
+  br i1 %471, label %472, label %475
 
-471:                                              ; preds = %467
-  %472 = and i32 %463, %454
-  tail call fastcc void @complete_operation(ptr noundef nonnull %308, i32 noundef %454, i32 noundef %472)
-  %473 = or i32 %454, %421
-  br label %474
+472:                                              ; preds = %468
+  %473 = and i32 %464, %455
+  tail call fastcc void @complete_operation(ptr noundef nonnull %309, i32 noundef %455, i32 noundef %473)
+  %474 = or i32 %455, %422
+  br label %475
 
-474:                                              ; preds = %471, %467, %465
-  %475 = phi i32 [ %421, %465 ], [ %473, %471 ], [ %421, %467 ]
-  %476 = phi i32 [ %466, %465 ], [ %420, %471 ], [ %420, %467 ]
-  %477 = icmp eq i32 %460, 0
-  br i1 %477, label %478, label %418, !llvm.loop !17
+475:                                              ; preds = %472, %468, %466
+  %476 = phi i32 [ %422, %466 ], [ %474, %472 ], [ %422, %468 ]
+  %477 = phi i32 [ %467, %466 ], [ %421, %472 ], [ %421, %468 ]
+  %478 = icmp eq i32 %461, 0
+  br i1 %478, label %479, label %419, !llvm.loop !17
 
-478:                                              ; preds = %474
-  %479 = icmp eq i32 %475, 0
-  br i1 %479, label %480, label %524
+479:                                              ; preds = %475
+  %480 = icmp eq i32 %476, 0
+  br i1 %480, label %481, label %525
 
-480:                                              ; preds = %478
-  %481 = icmp eq i32 %476, 0
-  br i1 %481, label %526, label %482
+481:                                              ; preds = %479
+  %482 = icmp eq i32 %477, 0
+  br i1 %482, label %527, label %483
 
-482:                                              ; preds = %480, %520
-  %483 = phi i32 [ %522, %520 ], [ %476, %480 ]
-  %484 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %483, i1 true)
-  %485 = zext nneg i32 %484 to i64
-  %486 = getelementptr %struct.Thread, ptr %308, i64 %485
-  %487 = getelementptr inbounds i8, ptr %486, i64 24
-  %488 = load i32, ptr %487, align 8
-  %489 = getelementptr inbounds i8, ptr %486, i64 36
-  %490 = getelementptr inbounds i8, ptr %486, i64 40
-  %491 = load i32, ptr %490, align 8
-  %492 = icmp eq i32 %488, 0
-  br label %493
+483:                                              ; preds = %481, %521
+  %484 = phi i32 [ %523, %521 ], [ %477, %481 ]
+  %485 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %484, i1 true)
+  %486 = zext nneg i32 %485 to i64
+  %487 = getelementptr %struct.Thread, ptr %309, i64 %486
+  %488 = getelementptr inbounds i8, ptr %487, i64 24
+  %489 = load i32, ptr %488, align 8
+  %490 = getelementptr inbounds i8, ptr %487, i64 36
+  %491 = getelementptr inbounds i8, ptr %487, i64 40
+  %492 = load i32, ptr %491, align 8
+  %493 = icmp eq i32 %489, 0
+  br label %494
 
-493:                                              ; preds = %507, %482
-  %494 = phi i32 [ 0, %482 ], [ %516, %507 ]
-  %495 = phi i32 [ %483, %482 ], [ %518, %507 ]
-  %496 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %495, i1 true)
-  %497 = zext nneg i32 %496 to i64
-  %498 = getelementptr %struct.Thread, ptr %308, i64 %497
-  %499 = getelementptr inbounds i8, ptr %498, i64 24
-  %500 = load i32, ptr %499, align 8
-  %501 = icmp eq i32 %500, %488
-  br i1 %501, label %502, label %507
+494:                                              ; preds = %508, %483
+  %495 = phi i32 [ 0, %483 ], [ %517, %508 ]
+  %496 = phi i32 [ %484, %483 ], [ %519, %508 ]
+  %497 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %496, i1 true)
+  %498 = zext nneg i32 %497 to i64
+  %499 = getelementptr %struct.Thread, ptr %309, i64 %498
+  %500 = getelementptr inbounds i8, ptr %499, i64 24
+  %501 = load i32, ptr %500, align 8
+  %502 = icmp eq i32 %501, %489
+  br i1 %502, label %503, label %508
 
-502:                                              ; preds = %493
-  %503 = getelementptr inbounds i8, ptr %498, i64 36
-  %504 = load i32, ptr %503, align 4
-  %505 = load i32, ptr %489, align 4
-  %506 = icmp eq i32 %504, %505
-  br label %507
+503:                                              ; preds = %494
+  %504 = getelementptr inbounds i8, ptr %499, i64 36
+  %505 = load i32, ptr %504, align 4
+  %506 = load i32, ptr %490, align 4
+  %507 = icmp eq i32 %505, %506
+  br label %508
 
-507:                                              ; preds = %502, %493
-  %508 = phi i1 [ false, %493 ], [ %506, %502 ]
-  %509 = getelementptr inbounds i8, ptr %498, i64 40
-  %510 = load i32, ptr %509, align 8
-  %511 = icmp eq i32 %510, %491
-  %512 = or i1 %492, %511
-  %513 = and i1 %508, %512
-  %514 = zext i1 %513 to i32
-  %515 = shl nuw i32 %514, %496
-  %516 = or i32 %515, %494
-  %517 = add i32 %495, -1
-  %518 = and i32 %517, %495
-  %519 = icmp eq i32 %518, 0
-  br i1 %519, label %520, label %493, !llvm.loop !16
+508:                                              ; preds = %503, %494
+  %509 = phi i1 [ false, %494 ], [ %507, %503 ]
+  %510 = getelementptr inbounds i8, ptr %499, i64 40
+  %511 = load i32, ptr %510, align 8
+  %512 = icmp eq i32 %511, %492
+  %513 = or i1 %493, %512
+  %514 = and i1 %509, %513
+  %515 = zext i1 %514 to i32
+  %516 = shl nuw i32 %515, %497
+  %517 = or i32 %516, %495
+  %518 = add i32 %496, -1
+  %519 = and i32 %518, %496
+  %520 = icmp eq i32 %519, 0
+  br i1 %520, label %521, label %494, !llvm.loop !16
 
-520:                                              ; preds = %507
-  %521 = xor i32 %516, -1
-  %522 = and i32 %483, %521
-  tail call fastcc void @complete_operation(ptr noundef nonnull %308, i32 noundef %516, i32 noundef %516)
-  %523 = icmp eq i32 %522, 0
-  br i1 %523, label %524, label %482, !llvm.loop !18
+521:                                              ; preds = %508
+  %522 = xor i32 %517, -1
+  %523 = and i32 %484, %522
+  tail call fastcc void @complete_operation(ptr noundef nonnull %309, i32 noundef %517, i32 noundef %517)
+  %524 = icmp eq i32 %523, 0
+  br i1 %524, label %525, label %483, !llvm.loop !18
 
-524:                                              ; preds = %520, %478
-  %525 = icmp eq i32 %404, 256
-  br i1 %525, label %526, label %312, !llvm.loop !19
+525:                                              ; preds = %521, %479
+  %526 = icmp eq i32 %405, 256
+  br i1 %526, label %527, label %313, !llvm.loop !19
 
-526:                                              ; preds = %524, %480, %403
-  %527 = phi i32 [ %404, %480 ], [ %404, %403 ], [ 256, %524 ]
-  %528 = icmp eq i32 %527, 256
-  %529 = zext i1 %528 to i32
-  %530 = or i32 %397, %529
-  %531 = add i32 %300, 32
-  %532 = icmp ult i32 %531, %228
-  %533 = add i32 %296, -32
-  br i1 %532, label %295, label %534, !llvm.loop !20
+527:                                              ; preds = %525, %481, %404
+  %528 = phi i32 [ %405, %481 ], [ %405, %404 ], [ 256, %525 ]
+  %529 = icmp eq i32 %528, 256
+  %530 = zext i1 %529 to i32
+  %531 = or i32 %398, %530
+  %532 = add i32 %301, 32
+  %533 = icmp ult i32 %532, %229
+  %534 = add i32 %297, -32
+  br i1 %533, label %296, label %535, !llvm.loop !20
 
-534:                                              ; preds = %526, %294
-  %535 = phi i32 [ %287, %294 ], [ %394, %526 ]
-  %536 = phi i32 [ %288, %294 ], [ %395, %526 ]
-  %537 = phi i32 [ %289, %294 ], [ %396, %526 ]
-  %538 = phi i32 [ 0, %294 ], [ %530, %526 ]
-  %539 = phi i32 [ 0, %294 ], [ %398, %526 ]
-  %540 = phi i32 [ 0, %294 ], [ %400, %526 ]
-  %541 = load i32, ptr %283, align 4
-  %542 = icmp eq i32 %541, 0
-  br i1 %542, label %849, label %543
+535:                                              ; preds = %527, %295
+  %536 = phi i32 [ %288, %295 ], [ %395, %527 ]
+  %537 = phi i32 [ %289, %295 ], [ %396, %527 ]
+  %538 = phi i32 [ %290, %295 ], [ %397, %527 ]
+  %539 = phi i32 [ 0, %295 ], [ %531, %527 ]
+  %540 = phi i32 [ 0, %295 ], [ %399, %527 ]
+  %541 = phi i32 [ 0, %295 ], [ %401, %527 ]
+  %542 = load i32, ptr %284, align 4
+  %543 = icmp eq i32 %542, 0
+  br i1 %543, label %850, label %544
 
-543:                                              ; preds = %534
-  %544 = icmp ne i32 %537, 0
-  %545 = icmp eq i32 %535, %541
-  %546 = select i1 %544, i1 %545, i1 false
-  br i1 %546, label %547, label %553
+544:                                              ; preds = %535
+  %545 = icmp ne i32 %538, 0
+  %546 = icmp eq i32 %536, %542
+  %547 = select i1 %545, i1 %546, i1 false
+  br i1 %547, label %548, label %554
 
-547:                                              ; preds = %543
-  %548 = and i32 %536, 15
-  %549 = zext nneg i32 %548 to i64
-  %550 = getelementptr [16 x i32], ptr %284, i64 0, i64 %549
-  %551 = load i32, ptr %550, align 4
-  %552 = icmp eq i32 %551, 0
-  br i1 %552, label %668, label %555
+548:                                              ; preds = %544
+  %549 = and i32 %537, 15
+  %550 = zext nneg i32 %549 to i64
+  %551 = getelementptr [16 x i32], ptr %285, i64 0, i64 %550
+  %552 = load i32, ptr %551, align 4
+  %553 = icmp eq i32 %552, 0
+  br i1 %553, label %669, label %556
 
-553:                                              ; preds = %543
-  %554 = icmp eq i32 %535, 0
-  br i1 %554, label %668, label %555
+554:                                              ; preds = %544
+  %555 = icmp eq i32 %536, 0
+  br i1 %555, label %669, label %556
 
-555:                                              ; preds = %553, %547
+556:                                              ; preds = %554, %548
   call void @llvm.lifetime.start.p0(i64 256, ptr nonnull %6) #12
-  %556 = call fastcc i32 @look_at_barriers(ptr noundef readonly %0, ptr noundef nonnull %101, ptr noundef nonnull %6)
-  %557 = icmp eq i32 %556, 0
-  br i1 %557, label %656, label %558
+  %557 = call fastcc i32 @look_at_barriers(ptr noundef readonly %0, ptr noundef nonnull %101, ptr noundef nonnull %6)
+  %558 = icmp eq i32 %557, 0
+  br i1 %558, label %657, label %559
 
-558:                                              ; preds = %555, %596
-  %559 = phi i32 [ %598, %596 ], [ 0, %555 ]
-  %560 = phi i32 [ %599, %596 ], [ 0, %555 ]
-  %561 = phi i32 [ %601, %596 ], [ %556, %555 ]
-  %562 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %561, i1 true)
-  %563 = zext nneg i32 %562 to i64
-  %564 = getelementptr [16 x %struct.Barrier], ptr %6, i64 0, i64 %563
-  %565 = getelementptr [16 x i32], ptr %284, i64 0, i64 %563
-  %566 = load i32, ptr %565, align 4
-  %567 = getelementptr inbounds i8, ptr %564, i64 12
-  %568 = load i32, ptr %567, align 4
-  %569 = icmp eq i32 %568, 0
-  br i1 %569, label %575, label %579
+559:                                              ; preds = %556, %597
+  %560 = phi i32 [ %599, %597 ], [ 0, %556 ]
+  %561 = phi i32 [ %600, %597 ], [ 0, %556 ]
+  %562 = phi i32 [ %602, %597 ], [ %557, %556 ]
+  %563 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %562, i1 true)
+  %564 = zext nneg i32 %563 to i64
+  %565 = getelementptr [16 x %struct.Barrier], ptr %6, i64 0, i64 %564
+  %566 = getelementptr [16 x i32], ptr %285, i64 0, i64 %564
+  %567 = load i32, ptr %566, align 4
+  %568 = getelementptr inbounds i8, ptr %565, i64 12
+  %569 = load i32, ptr %568, align 4
+  %570 = icmp eq i32 %569, 0
+  br i1 %570, label %576, label %580
 
-570:                                              ; preds = %596
-  %571 = icmp eq i32 %598, 0
-  br i1 %571, label %656, label %572
+571:                                              ; preds = %597
+  %572 = icmp eq i32 %599, 0
+  br i1 %572, label %657, label %573
 
-572:                                              ; preds = %570
-  %573 = load i32, ptr %84, align 8
-  %574 = icmp eq i32 %573, 0
-  br i1 %574, label %658, label %603
+573:                                              ; preds = %571
+  %574 = load i32, ptr %84, align 8
+  %575 = icmp eq i32 %574, 0
+  br i1 %575, label %659, label %604
 
-575:                                              ; preds = %558
-  %576 = load i32, ptr %564, align 16
-  %577 = add i32 %576, %566
-  %578 = icmp ult i32 %577, %541
-  br i1 %578, label %596, label %590
+576:                                              ; preds = %559
+  %577 = load i32, ptr %565, align 16
+  %578 = add i32 %577, %567
+  %579 = icmp ult i32 %578, %542
+  br i1 %579, label %597, label %591
 
-579:                                              ; preds = %558
-  %580 = add i32 %568, 31
-  %581 = and i32 %580, -32
-  %582 = getelementptr inbounds i8, ptr %564, i64 4
-  %583 = load i32, ptr %582, align 4
-  %584 = add i32 %583, %566
-  %585 = icmp ult i32 %584, %581
-  br i1 %585, label %596, label %586
+580:                                              ; preds = %559
+  %581 = add i32 %569, 31
+  %582 = and i32 %581, -32
+  %583 = getelementptr inbounds i8, ptr %565, i64 4
+  %584 = load i32, ptr %583, align 4
+  %585 = add i32 %584, %567
+  %586 = icmp ult i32 %585, %582
+  br i1 %586, label %597, label %587
 
-586:                                              ; preds = %579
-  %587 = tail call i32 @llvm.usub.sat.i32(i32 %581, i32 %583)
-  %588 = tail call i32 @llvm.usub.sat.i32(i32 %566, i32 %587)
-  %589 = load i32, ptr %564, align 16
-  br label %590
+587:                                              ; preds = %580
+  %588 = tail call i32 @llvm.usub.sat.i32(i32 %582, i32 %584)
+  %589 = tail call i32 @llvm.usub.sat.i32(i32 %567, i32 %588)
+  %590 = load i32, ptr %565, align 16
+  br label %591
 
-590:                                              ; preds = %586, %575
-  %591 = phi i32 [ %589, %586 ], [ %576, %575 ]
-  %592 = phi i32 [ %588, %586 ], [ 0, %575 ]
-  store i32 %592, ptr %565, align 4
-  %593 = shl nuw nsw i32 1, %562
-  %594 = or i32 %593, %559
-  %595 = add i32 %591, %560
-  br label %596
+591:                                              ; preds = %587, %576
+  %592 = phi i32 [ %590, %587 ], [ %577, %576 ]
+  %593 = phi i32 [ %589, %587 ], [ 0, %576 ]
+  store i32 %593, ptr %566, align 4
+  %594 = shl nuw nsw i32 1, %563
+  %595 = or i32 %594, %560
+  %596 = add i32 %592, %561
+  br label %597
 
-596:                                              ; preds = %590, %579, %575
-  %597 = phi i32 [ %595, %590 ], [ %560, %575 ], [ %560, %579 ]
-  %598 = phi i32 [ %594, %590 ], [ %559, %575 ], [ %559, %579 ]
-  %599 = freeze i32 %597
-  %600 = add nsw i32 %561, -1
-  %601 = and i32 %600, %561
-  %602 = icmp eq i32 %601, 0
-  br i1 %602, label %570, label %558, !llvm.loop !21
+597:                                              ; preds = %591, %580, %576
+  %598 = phi i32 [ %596, %591 ], [ %561, %576 ], [ %561, %580 ]
+  %599 = phi i32 [ %595, %591 ], [ %560, %576 ], [ %560, %580 ]
+  %600 = freeze i32 %598
+  %601 = add nsw i32 %562, -1
+  %602 = and i32 %601, %562
+  %603 = icmp eq i32 %602, 0
+  br i1 %603, label %571, label %559, !llvm.loop !21
 
-603:                                              ; preds = %572, %651
-  %604 = phi i32 [ %652, %651 ], [ %573, %572 ]
-  %605 = phi i64 [ %653, %651 ], [ 0, %572 ]
-  %606 = load ptr, ptr %285, align 8
-  %607 = getelementptr %struct.Thread, ptr %606, i64 %605
-  %608 = getelementptr inbounds i8, ptr %607, i64 28
-  %609 = load i32, ptr %608, align 4
-  %610 = and i32 %609, 15
-  %611 = getelementptr inbounds i8, ptr %607, i64 4
-  %612 = load i32, ptr %611, align 4
-  %613 = icmp eq i32 %612, 1
-  br i1 %613, label %614, label %651
+604:                                              ; preds = %573, %652
+  %605 = phi i32 [ %653, %652 ], [ %574, %573 ]
+  %606 = phi i64 [ %654, %652 ], [ 0, %573 ]
+  %607 = load ptr, ptr %286, align 8
+  %608 = getelementptr %struct.Thread, ptr %607, i64 %606
+  %609 = getelementptr inbounds i8, ptr %608, i64 28
+  %610 = load i32, ptr %609, align 4
+  %611 = and i32 %610, 15
+  %612 = getelementptr inbounds i8, ptr %608, i64 4
+  %613 = load i32, ptr %612, align 4
+  %614 = icmp eq i32 %613, 1
+  br i1 %614, label %615, label %652
 
-614:                                              ; preds = %603
-  %615 = shl nuw nsw i32 1, %610
-  %616 = and i32 %615, %598
-  %617 = icmp eq i32 %616, 0
-  br i1 %617, label %651, label %618
+615:                                              ; preds = %604
+  %616 = shl nuw nsw i32 1, %611
+  %617 = and i32 %616, %599
+  %618 = icmp eq i32 %617, 0
+  br i1 %618, label %652, label %619
 
-618:                                              ; preds = %614
-  %619 = zext nneg i32 %610 to i64
-  %620 = getelementptr [16 x %struct.Barrier], ptr %6, i64 0, i64 %619
-  %621 = getelementptr inbounds i8, ptr %607, i64 24
-  %622 = load i32, ptr %621, align 8
-  switch i32 %622, label %623 [
-    i32 1, label %626
-    i32 2, label %632
-    i32 3, label %637
-    i32 0, label %646
+619:                                              ; preds = %615
+  %620 = zext nneg i32 %611 to i64
+  %621 = getelementptr [16 x %struct.Barrier], ptr %6, i64 0, i64 %620
+  %622 = getelementptr inbounds i8, ptr %608, i64 24
+  %623 = load i32, ptr %622, align 8
+  switch i32 %623, label %624 [
+    i32 1, label %627
+    i32 2, label %633
+    i32 3, label %638
+    i32 0, label %647
   ]
 
-623:                                              ; preds = %618
-  %624 = getelementptr inbounds i8, ptr %607, i64 64
-  %625 = load i32, ptr %624, align 8
-  br label %643
+624:                                              ; preds = %619
+  %625 = getelementptr inbounds i8, ptr %608, i64 64
+  %626 = load i32, ptr %625, align 8
+  br label %644
 
-626:                                              ; preds = %618
-  %627 = getelementptr inbounds i8, ptr %620, i64 8
-  %628 = load i32, ptr %627, align 8
-  %629 = load i32, ptr %620, align 16
-  %630 = icmp eq i32 %628, %629
-  %631 = zext i1 %630 to i32
-  br label %640
+627:                                              ; preds = %619
+  %628 = getelementptr inbounds i8, ptr %621, i64 8
+  %629 = load i32, ptr %628, align 8
+  %630 = load i32, ptr %621, align 16
+  %631 = icmp eq i32 %629, %630
+  %632 = zext i1 %631 to i32
+  br label %641
 
-632:                                              ; preds = %618
-  %633 = getelementptr inbounds i8, ptr %620, i64 8
-  %634 = load i32, ptr %633, align 8
-  %635 = icmp ne i32 %634, 0
-  %636 = zext i1 %635 to i32
-  br label %640
+633:                                              ; preds = %619
+  %634 = getelementptr inbounds i8, ptr %621, i64 8
+  %635 = load i32, ptr %634, align 8
+  %636 = icmp ne i32 %635, 0
+  %637 = zext i1 %636 to i32
+  br label %641
 
-637:                                              ; preds = %618
-  %638 = getelementptr inbounds i8, ptr %620, i64 8
-  %639 = load i32, ptr %638, align 8
-  br label %640
+638:                                              ; preds = %619
+  %639 = getelementptr inbounds i8, ptr %621, i64 8
+  %640 = load i32, ptr %639, align 8
+  br label %641
 
-640:                                              ; preds = %637, %632, %626
-  %641 = phi i32 [ %631, %626 ], [ %639, %637 ], [ %636, %632 ]
-  %642 = getelementptr inbounds i8, ptr %607, i64 64
-  store i32 %641, ptr %642, align 8
-  br label %643
+641:                                              ; preds = %638, %633, %627
+  %642 = phi i32 [ %632, %627 ], [ %640, %638 ], [ %637, %633 ]
+  %643 = getelementptr inbounds i8, ptr %608, i64 64
+  store i32 %642, ptr %643, align 8
+  br label %644
 
-643:                                              ; preds = %640, %623
-  %644 = phi i32 [ %625, %623 ], [ %641, %640 ]
-  %645 = icmp ne i32 %644, 0
-  br label %646
+644:                                              ; preds = %641, %624
+  %645 = phi i32 [ %626, %624 ], [ %642, %641 ]
+  %646 = icmp ne i32 %645, 0
+  br label %647
 
-646:                                              ; preds = %643, %618
-  %647 = phi i1 [ %645, %643 ], [ false, %618 ]
-  %648 = zext i1 %647 to i32
-  %649 = getelementptr inbounds i8, ptr %607, i64 68
-  store i32 %648, ptr %649, align 4
-  store i32 5, ptr %611, align 4
-  %650 = load i32, ptr %84, align 8
-  br label %651
+647:                                              ; preds = %644, %619
+  %648 = phi i1 [ %646, %644 ], [ false, %619 ]
+  %649 = zext i1 %648 to i32
+  %650 = getelementptr inbounds i8, ptr %608, i64 68
+  store i32 %649, ptr %650, align 4
+  store i32 5, ptr %612, align 4
+  %651 = load i32, ptr %84, align 8
+  br label %652
 
-651:                                              ; preds = %646, %614, %603
-  %652 = phi i32 [ %604, %603 ], [ %604, %614 ], [ %650, %646 ]
-  %653 = add nuw nsw i64 %605, 1
-  %654 = zext i32 %652 to i64
-  %655 = icmp ult i64 %653, %654
-  br i1 %655, label %603, label %658, !llvm.loop !22
+652:                                              ; preds = %647, %615, %604
+  %653 = phi i32 [ %605, %604 ], [ %605, %615 ], [ %651, %647 ]
+  %654 = add nuw nsw i64 %606, 1
+  %655 = zext i32 %653 to i64
+  %656 = icmp ult i64 %654, %655
+  br i1 %656, label %604, label %659, !llvm.loop !22
 
-656:                                              ; preds = %570, %555
+657:                                              ; preds = %571, %556
   call void @llvm.lifetime.end.p0(i64 256, ptr nonnull %6) #12
-  %657 = and i32 %537, 1
-  br label %663
+  %658 = and i32 %538, 1
+  br label %664
 
-658:                                              ; preds = %651, %572
+659:                                              ; preds = %652, %573
   call void @llvm.lifetime.end.p0(i64 256, ptr nonnull %6) #12
-  %659 = sub i32 %535, %599
-  %660 = icmp eq i32 %599, 0
-  %661 = and i32 %537, 1
-  %662 = select i1 %660, i32 %661, i32 0
-  br label %663
+  %660 = sub i32 %536, %600
+  %661 = icmp eq i32 %600, 0
+  %662 = and i32 %538, 1
+  %663 = select i1 %661, i32 %662, i32 0
+  br label %664
 
-663:                                              ; preds = %658, %656
-  %664 = phi i32 [ %535, %656 ], [ %659, %658 ]
-  %665 = phi i32 [ 0, %656 ], [ %599, %658 ]
-  %666 = phi i32 [ %657, %656 ], [ %662, %658 ]
-  %667 = or i32 %665, %540
-  br label %668
+664:                                              ; preds = %659, %657
+  %665 = phi i32 [ %536, %657 ], [ %660, %659 ]
+  %666 = phi i32 [ 0, %657 ], [ %600, %659 ]
+  %667 = phi i32 [ %658, %657 ], [ %663, %659 ]
+  %668 = or i32 %666, %541
+  br label %669
 
-668:                                              ; preds = %663, %553, %547
-  %669 = phi i32 [ 0, %553 ], [ 0, %663 ], [ 1, %547 ]
-  %670 = phi i32 [ 0, %553 ], [ %664, %663 ], [ 0, %547 ]
-  %671 = phi i32 [ %537, %553 ], [ %666, %663 ], [ %537, %547 ]
-  %672 = phi i32 [ %540, %553 ], [ %667, %663 ], [ 1, %547 ]
-  %673 = or i32 %539, %538
-  %674 = or i32 %673, %672
-  %675 = icmp eq i32 %674, 0
-  br i1 %675, label %676, label %841
+669:                                              ; preds = %664, %554, %548
+  %670 = phi i32 [ 0, %554 ], [ 0, %664 ], [ 1, %548 ]
+  %671 = phi i32 [ 0, %554 ], [ %665, %664 ], [ 0, %548 ]
+  %672 = phi i32 [ %538, %554 ], [ %667, %664 ], [ %538, %548 ]
+  %673 = phi i32 [ %541, %554 ], [ %668, %664 ], [ 1, %548 ]
+  %674 = or i32 %540, %539
+  %675 = or i32 %674, %673
+  %676 = icmp eq i32 %675, 0
+  br i1 %676, label %677, label %842
 
-676:                                              ; preds = %668
-  %677 = load ptr, ptr %285, align 8
-  %678 = load i32, ptr %84, align 8
-  %679 = icmp ne i32 %678, 0
-  tail call void @llvm.assume(i1 %679)
-  %680 = zext i32 %678 to i64
-  br label %684
+677:                                              ; preds = %669
+  %678 = load ptr, ptr %286, align 8
+  %679 = load i32, ptr %84, align 8
+  %680 = icmp ne i32 %679, 0
+  tail call void @llvm.assume(i1 %680)
+  %681 = zext i32 %679 to i64
+  br label %685
 
-681:                                              ; preds = %694
-  %682 = icmp eq ptr %695, null
-  %683 = select i1 %682, ptr %696, ptr %695
-  br i1 %682, label %789, label %698
+682:                                              ; preds = %695
+  %683 = icmp eq ptr %696, null
+  %684 = select i1 %683, ptr %697, ptr %696
+  br i1 %683, label %790, label %699
 
-684:                                              ; preds = %694, %676
-  %685 = phi i64 [ %680, %676 ], [ %688, %694 ]
-  %686 = phi ptr [ null, %676 ], [ %696, %694 ]
-  %687 = phi ptr [ null, %676 ], [ %695, %694 ]
-  %688 = add nsw i64 %685, -1
-  %689 = getelementptr %struct.Thread, ptr %677, i64 %688
-  %690 = getelementptr inbounds i8, ptr %689, i64 4
-  %691 = load i32, ptr %690, align 4
-  switch i32 %691, label %693 [
-    i32 1, label %694
-    i32 2, label %692
+685:                                              ; preds = %695, %677
+  %686 = phi i64 [ %681, %677 ], [ %689, %695 ]
+  %687 = phi ptr [ null, %677 ], [ %697, %695 ]
+  %688 = phi ptr [ null, %677 ], [ %696, %695 ]
+  %689 = add nsw i64 %686, -1
+  %690 = getelementptr %struct.Thread, ptr %678, i64 %689
+  %691 = getelementptr inbounds i8, ptr %690, i64 4
+  %692 = load i32, ptr %691, align 4
+  switch i32 %692, label %694 [
+    i32 1, label %695
+    i32 2, label %693
   ]
 
-692:                                              ; preds = %684
-  br label %694
+693:                                              ; preds = %685
+  br label %695
 
-693:                                              ; preds = %684
-  br label %694
+694:                                              ; preds = %685
+  br label %695
 
-694:                                              ; preds = %693, %692, %684
-  %695 = phi ptr [ %689, %692 ], [ %687, %684 ], [ %687, %693 ]
-  %696 = phi ptr [ %686, %692 ], [ %689, %684 ], [ %686, %693 ]
-  %697 = icmp eq i64 %688, 0
-  br i1 %697, label %681, label %684, !llvm.loop !23
+695:                                              ; preds = %694, %693, %685
+  %696 = phi ptr [ %690, %693 ], [ %688, %685 ], [ %688, %694 ]
+  %697 = phi ptr [ %687, %693 ], [ %690, %685 ], [ %687, %694 ]
+  %698 = icmp eq i64 %689, 0
+  br i1 %698, label %682, label %685, !llvm.loop !23
 
-698:                                              ; preds = %681
-  %699 = getelementptr inbounds i8, ptr %695, i64 20
-  %700 = load i32, ptr %699, align 4
-  %701 = and i32 %700, -32
-  %702 = sub i32 %678, %701
-  %703 = tail call i32 @llvm.umin.i32(i32 %702, i32 32)
-  %704 = icmp eq i32 %678, %701
-  br i1 %704, label %727, label %705
+699:                                              ; preds = %682
+  %700 = getelementptr inbounds i8, ptr %696, i64 20
+  %701 = load i32, ptr %700, align 4
+  %702 = and i32 %701, -32
+  %703 = sub i32 %679, %702
+  %704 = tail call i32 @llvm.umin.i32(i32 %703, i32 32)
+  %705 = icmp eq i32 %679, %702
+  br i1 %705, label %728, label %706
 
-705:                                              ; preds = %698
-  %706 = zext i32 %701 to i64
-  %707 = tail call i32 @llvm.umax.i32(i32 %703, i32 1)
-  %708 = zext nneg i32 %707 to i64
-  br label %776
+706:                                              ; preds = %699
+  %707 = zext i32 %702 to i64
+  %708 = tail call i32 @llvm.umax.i32(i32 %704, i32 1)
+  %709 = zext nneg i32 %708 to i64
+  br label %777
 
-709:                                              ; preds = %776
-  %710 = getelementptr %struct.Thread, ptr %677, i64 %706
-  %711 = zext nneg i32 %703 to i64
-  br label %712
+710:                                              ; preds = %777
+  %711 = getelementptr %struct.Thread, ptr %678, i64 %707
+  %712 = zext nneg i32 %704 to i64
+  br label %713
 
-712:                                              ; preds = %712, %709
-  %713 = phi i64 [ 0, %709 ], [ %722, %712 ]
-  %714 = phi i32 [ 0, %709 ], [ %721, %712 ]
-  %715 = getelementptr %struct.Thread, ptr %710, i64 %713, i32 1
-  %716 = load i32, ptr %715, align 4
-  %717 = icmp ne i32 %716, 0
-  %718 = zext i1 %717 to i32
-  %719 = trunc nuw i64 %713 to i32
-  %720 = shl nuw i32 %718, %719
-  %721 = or i32 %720, %714
-  %722 = add nuw nsw i64 %713, 1
-  %723 = icmp eq i64 %722, %711
-  br i1 %723, label %724, label %712, !llvm.loop !15
+713:                                              ; preds = %713, %710
+  %714 = phi i64 [ 0, %710 ], [ %723, %713 ]
+  %715 = phi i32 [ 0, %710 ], [ %722, %713 ]
+  %716 = getelementptr %struct.Thread, ptr %711, i64 %714, i32 1
+  %717 = load i32, ptr %716, align 4
+  %718 = icmp ne i32 %717, 0
+  %719 = zext i1 %718 to i32
+  %720 = trunc nuw i64 %714 to i32
+  %721 = shl nuw i32 %719, %720
+  %722 = or i32 %721, %715
+  %723 = add nuw nsw i64 %714, 1
+  %724 = icmp eq i64 %723, %712
+  br i1 %724, label %725, label %713, !llvm.loop !15
 
-724:                                              ; preds = %712
-  %725 = xor i32 %721, -1
-  %726 = icmp eq i32 %786, 0
-  br i1 %726, label %727, label %731
+725:                                              ; preds = %713
+  %726 = xor i32 %722, -1
+  %727 = icmp eq i32 %787, 0
+  br i1 %727, label %728, label %732
 
-727:                                              ; preds = %724, %698
-  %728 = phi i32 [ %725, %724 ], [ -1, %698 ]
-  %729 = getelementptr inbounds i8, ptr %683, i64 24
-  %730 = load i32, ptr %729, align 8
-  br label %765
+728:                                              ; preds = %725, %699
+  %729 = phi i32 [ %726, %725 ], [ -1, %699 ]
+  %730 = getelementptr inbounds i8, ptr %684, i64 24
+  %731 = load i32, ptr %730, align 8
+  br label %766
 
-731:                                              ; preds = %724
-  %732 = getelementptr inbounds i8, ptr %683, i64 24
-  %733 = load i32, ptr %732, align 8
-  %734 = getelementptr inbounds i8, ptr %683, i64 36
-  %735 = getelementptr inbounds i8, ptr %683, i64 40
-  %736 = load i32, ptr %735, align 8
-  %737 = icmp eq i32 %733, 0
-  br label %738
+732:                                              ; preds = %725
+  %733 = getelementptr inbounds i8, ptr %684, i64 24
+  %734 = load i32, ptr %733, align 8
+  %735 = getelementptr inbounds i8, ptr %684, i64 36
+  %736 = getelementptr inbounds i8, ptr %684, i64 40
+  %737 = load i32, ptr %736, align 8
+  %738 = icmp eq i32 %734, 0
+  br label %739
 
-738:                                              ; preds = %752, %731
-  %739 = phi i32 [ 0, %731 ], [ %761, %752 ]
-  %740 = phi i32 [ %786, %731 ], [ %763, %752 ]
-  %741 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %740, i1 true)
-  %742 = zext nneg i32 %741 to i64
-  %743 = getelementptr %struct.Thread, ptr %710, i64 %742
-  %744 = getelementptr inbounds i8, ptr %743, i64 24
-  %745 = load i32, ptr %744, align 8
-  %746 = icmp eq i32 %745, %733
-  br i1 %746, label %747, label %752
+739:                                              ; preds = %753, %732
+  %740 = phi i32 [ 0, %732 ], [ %762, %753 ]
+  %741 = phi i32 [ %787, %732 ], [ %764, %753 ]
+  %742 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %741, i1 true)
+  %743 = zext nneg i32 %742 to i64
+  %744 = getelementptr %struct.Thread, ptr %711, i64 %743
+  %745 = getelementptr inbounds i8, ptr %744, i64 24
+  %746 = load i32, ptr %745, align 8
+  %747 = icmp eq i32 %746, %734
+  br i1 %747, label %748, label %753
 
-747:                                              ; preds = %738
-  %748 = getelementptr inbounds i8, ptr %743, i64 36
-  %749 = load i32, ptr %748, align 4
-  %750 = load i32, ptr %734, align 4
-  %751 = icmp eq i32 %749, %750
-  br label %752
+748:                                              ; preds = %739
+  %749 = getelementptr inbounds i8, ptr %744, i64 36
+  %750 = load i32, ptr %749, align 4
+  %751 = load i32, ptr %735, align 4
+  %752 = icmp eq i32 %750, %751
+  br label %753
 
-752:                                              ; preds = %747, %738
-  %753 = phi i1 [ false, %738 ], [ %751, %747 ]
-  %754 = getelementptr inbounds i8, ptr %743, i64 40
-  %755 = load i32, ptr %754, align 8
-  %756 = icmp eq i32 %755, %736
-  %757 = or i1 %737, %756
-  %758 = and i1 %753, %757
-  %759 = zext i1 %758 to i32
-  %760 = shl nuw i32 %759, %741
-  %761 = or i32 %760, %739
-  %762 = add i32 %740, -1
-  %763 = and i32 %762, %740
-  %764 = icmp eq i32 %763, 0
-  br i1 %764, label %765, label %738, !llvm.loop !16
+753:                                              ; preds = %748, %739
+  %754 = phi i1 [ false, %739 ], [ %752, %748 ]
+  %755 = getelementptr inbounds i8, ptr %744, i64 40
+  %756 = load i32, ptr %755, align 8
+  %757 = icmp eq i32 %756, %737
+  %758 = or i1 %738, %757
+  %759 = and i1 %754, %758
+  %760 = zext i1 %759 to i32
+  %761 = shl nuw i32 %760, %742
+  %762 = or i32 %761, %740
+  %763 = add i32 %741, -1
+  %764 = and i32 %763, %741
+  %765 = icmp eq i32 %764, 0
+  br i1 %765, label %766, label %739, !llvm.loop !16
 
-765:                                              ; preds = %752, %727
-  %766 = phi i32 [ %728, %727 ], [ %725, %752 ]
-  %767 = phi i32 [ %730, %727 ], [ %733, %752 ]
-  %768 = phi i32 [ 0, %727 ], [ %761, %752 ]
-  %769 = getelementptr inbounds i8, ptr %683, i64 36
-  %770 = load i32, ptr %769, align 4
-  %771 = icmp ugt i32 %702, 31
-  %772 = shl nsw i32 -1, %703
-  %773 = xor i32 %772, -1
-  %774 = select i1 %771, i32 -1, i32 %773
-  %775 = and i32 %766, %774
-  br label %807
+766:                                              ; preds = %753, %728
+  %767 = phi i32 [ %729, %728 ], [ %726, %753 ]
+  %768 = phi i32 [ %731, %728 ], [ %734, %753 ]
+  %769 = phi i32 [ 0, %728 ], [ %762, %753 ]
+  %770 = getelementptr inbounds i8, ptr %684, i64 36
+  %771 = load i32, ptr %770, align 4
+  %772 = icmp ugt i32 %703, 31
+  %773 = shl nsw i32 -1, %704
+  %774 = xor i32 %773, -1
+  %775 = select i1 %772, i32 -1, i32 %774
+  %776 = and i32 %767, %775
+  br label %808
 
-776:                                              ; preds = %776, %705
-  %777 = phi i64 [ 0, %705 ], [ %787, %776 ]
-  %778 = phi i32 [ 0, %705 ], [ %786, %776 ]
-  %779 = add nuw nsw i64 %777, %706
-  %780 = getelementptr %struct.Thread, ptr %677, i64 %779, i32 1
-  %781 = load i32, ptr %780, align 4
-  %782 = icmp eq i32 %781, 2
-  %783 = zext i1 %782 to i32
-  %784 = trunc nuw nsw i64 %777 to i32
-  %785 = shl nuw i32 %783, %784
-  %786 = or i32 %785, %778
-  %787 = add nuw nsw i64 %777, 1
-  %788 = icmp eq i64 %787, %708
-  br i1 %788, label %709, label %776, !llvm.loop !24
+777:                                              ; preds = %777, %706
+  %778 = phi i64 [ 0, %706 ], [ %788, %777 ]
+  %779 = phi i32 [ 0, %706 ], [ %787, %777 ]
+  %780 = add nuw nsw i64 %778, %707
+  %781 = getelementptr %struct.Thread, ptr %678, i64 %780, i32 1
+  %782 = load i32, ptr %781, align 4
+  %783 = icmp eq i32 %782, 2
+  %784 = zext i1 %783 to i32
+  %785 = trunc nuw nsw i64 %778 to i32
+  %786 = shl nuw i32 %784, %785
+  %787 = or i32 %786, %779
+  %788 = add nuw nsw i64 %778, 1
+  %789 = icmp eq i64 %788, %709
+  br i1 %789, label %710, label %777, !llvm.loop !24
 
-789:                                              ; preds = %681
-  %790 = load i32, ptr %283, align 4
-  %791 = sub i32 %678, %790
+790:                                              ; preds = %682
+  %791 = load i32, ptr %284, align 4
+  %792 = sub i32 %679, %791
   call void @llvm.lifetime.start.p0(i64 256, ptr nonnull %5) #12
-  %792 = getelementptr inbounds i8, ptr %696, i64 28
-  %793 = load i32, ptr %792, align 4
-  %794 = and i32 %793, 15
-  %795 = call fastcc i32 @look_at_barriers(ptr noundef %0, ptr noundef nonnull readonly %101, ptr noundef nonnull %5)
-  %796 = zext nneg i32 %794 to i64
-  %797 = getelementptr [16 x %struct.Barrier], ptr %5, i64 0, i64 %796
-  %798 = load i32, ptr %797, align 16
-  %799 = getelementptr [16 x i32], ptr %284, i64 0, i64 %796
-  %800 = load i32, ptr %799, align 4
-  %801 = add i32 %800, %798
-  %802 = getelementptr inbounds i8, ptr %797, i64 12
-  %803 = load i32, ptr %802, align 4
-  %804 = icmp eq i32 %803, 0
-  %805 = select i1 %804, i32 %790, i32 %803
-  %806 = load i32, ptr %792, align 4
+  %793 = getelementptr inbounds i8, ptr %697, i64 28
+  %794 = load i32, ptr %793, align 4
+  %795 = and i32 %794, 15
+  %796 = call fastcc i32 @look_at_barriers(ptr noundef %0, ptr noundef nonnull readonly %101, ptr noundef nonnull %5)
+  %797 = zext nneg i32 %795 to i64
+  %798 = getelementptr [16 x %struct.Barrier], ptr %5, i64 0, i64 %797
+  %799 = load i32, ptr %798, align 16
+  %800 = getelementptr [16 x i32], ptr %285, i64 0, i64 %797
+  %801 = load i32, ptr %800, align 4
+  %802 = add i32 %801, %799
+  %803 = getelementptr inbounds i8, ptr %798, i64 12
+  %804 = load i32, ptr %803, align 4
+  %805 = icmp eq i32 %804, 0
+  %806 = select i1 %805, i32 %791, i32 %804
+  %807 = load i32, ptr %793, align 4
   call void @llvm.lifetime.end.p0(i64 256, ptr nonnull %5) #12
-  br label %807
+  br label %808
 
-807:                                              ; preds = %789, %765
-  %808 = phi ptr [ %696, %789 ], [ %683, %765 ]
-  %809 = phi i32 [ 8, %789 ], [ 9, %765 ]
-  %810 = phi i32 [ %791, %789 ], [ %775, %765 ]
-  %811 = phi i32 [ %806, %789 ], [ %767, %765 ]
-  %812 = phi i32 [ %805, %789 ], [ %770, %765 ]
-  %813 = phi i32 [ %801, %789 ], [ %768, %765 ]
-  %814 = getelementptr inbounds i8, ptr %0, i64 96
-  %815 = atomicrmw xchg ptr %814, i32 1 acq_rel, align 8
-  %816 = icmp eq i32 %815, 0
-  br i1 %816, label %817, label %848
+808:                                              ; preds = %790, %766
+  %809 = phi ptr [ %697, %790 ], [ %684, %766 ]
+  %810 = phi i32 [ 8, %790 ], [ 9, %766 ]
+  %811 = phi i32 [ %792, %790 ], [ %776, %766 ]
+  %812 = phi i32 [ %807, %790 ], [ %768, %766 ]
+  %813 = phi i32 [ %806, %790 ], [ %771, %766 ]
+  %814 = phi i32 [ %802, %790 ], [ %769, %766 ]
+  %815 = getelementptr inbounds i8, ptr %0, i64 96
+  %816 = atomicrmw xchg ptr %815, i32 1 acq_rel, align 8
+  %817 = icmp eq i32 %816, 0
+  br i1 %817, label %818, label %849
 
-817:                                              ; preds = %807
-  %818 = getelementptr inbounds i8, ptr %0, i64 100
-  store i32 %809, ptr %818, align 4
-  %819 = getelementptr inbounds i8, ptr %0, i64 104
-  store i32 0, ptr %819, align 8
-  %820 = getelementptr inbounds i8, ptr %808, i64 40
-  %821 = load i32, ptr %820, align 8
-  %822 = getelementptr inbounds i8, ptr %0, i64 108
-  store i32 %821, ptr %822, align 4
-  %823 = getelementptr inbounds i8, ptr %0, i64 112
-  %824 = getelementptr inbounds i8, ptr %808, i64 8
-  %825 = getelementptr inbounds i8, ptr %0, i64 124
-  br label %831
+818:                                              ; preds = %808
+  %819 = getelementptr inbounds i8, ptr %0, i64 100
+  store i32 %810, ptr %819, align 4
+  %820 = getelementptr inbounds i8, ptr %0, i64 104
+  store i32 0, ptr %820, align 8
+  %821 = getelementptr inbounds i8, ptr %809, i64 40
+  %822 = load i32, ptr %821, align 8
+  %823 = getelementptr inbounds i8, ptr %0, i64 108
+  store i32 %822, ptr %823, align 4
+  %824 = getelementptr inbounds i8, ptr %0, i64 112
+  %825 = getelementptr inbounds i8, ptr %809, i64 8
+  %826 = getelementptr inbounds i8, ptr %0, i64 124
+  br label %832
 
-826:                                              ; preds = %831
-  %827 = getelementptr inbounds i8, ptr %0, i64 152
-  store i32 %813, ptr %827, align 4
-  %828 = getelementptr inbounds i8, ptr %0, i64 156
-  store i32 %812, ptr %828, align 4
-  %829 = getelementptr inbounds i8, ptr %0, i64 160
-  store i32 %811, ptr %829, align 4
-  %830 = getelementptr inbounds i8, ptr %0, i64 164
-  store i32 %810, ptr %830, align 4
-  br label %848
+827:                                              ; preds = %832
+  %828 = getelementptr inbounds i8, ptr %0, i64 152
+  store i32 %814, ptr %828, align 4
+  %829 = getelementptr inbounds i8, ptr %0, i64 156
+  store i32 %813, ptr %829, align 4
+  %830 = getelementptr inbounds i8, ptr %0, i64 160
+  store i32 %812, ptr %830, align 4
+  %831 = getelementptr inbounds i8, ptr %0, i64 164
+  store i32 %811, ptr %831, align 4
+  br label %849
 
-831:                                              ; preds = %831, %817
-  %832 = phi i64 [ 0, %817 ], [ %839, %831 ]
-  %833 = getelementptr [3 x i32], ptr %280, i64 0, i64 %832
-  %834 = load i32, ptr %833, align 4
-  %835 = getelementptr [3 x i32], ptr %823, i64 0, i64 %832
-  store i32 %834, ptr %835, align 4
-  %836 = getelementptr [3 x i32], ptr %824, i64 0, i64 %832
-  %837 = load i32, ptr %836, align 4
-  %838 = getelementptr [3 x i32], ptr %825, i64 0, i64 %832
-  store i32 %837, ptr %838, align 4
-  %839 = add nuw nsw i64 %832, 1
-  %840 = icmp eq i64 %839, 3
-  br i1 %840, label %826, label %831, !llvm.loop !25
+832:                                              ; preds = %832, %818
+  %833 = phi i64 [ 0, %818 ], [ %840, %832 ]
+  %834 = getelementptr [3 x i32], ptr %281, i64 0, i64 %833
+  %835 = load i32, ptr %834, align 4
+  %836 = getelementptr [3 x i32], ptr %824, i64 0, i64 %833
+  store i32 %835, ptr %836, align 4
+  %837 = getelementptr [3 x i32], ptr %825, i64 0, i64 %833
+  %838 = load i32, ptr %837, align 4
+  %839 = getelementptr [3 x i32], ptr %826, i64 0, i64 %833
+  store i32 %838, ptr %839, align 4
+  %840 = add nuw nsw i64 %833, 1
+  %841 = icmp eq i64 %840, 3
+  br i1 %841, label %827, label %832, !llvm.loop !25
 
-841:                                              ; preds = %668
-  %842 = icmp eq i32 %538, 0
-  %843 = icmp eq i32 %672, 0
-  %844 = select i1 %843, i32 4096, i32 256
-  %845 = select i1 %842, i32 16, i32 %844
-  %846 = add i32 %845, %291
-  %847 = icmp ult i32 %846, 1048576
-  br i1 %847, label %286, label %850, !llvm.loop !26
+842:                                              ; preds = %669
+  %843 = icmp eq i32 %539, 0
+  %844 = icmp eq i32 %673, 0
+  %845 = select i1 %844, i32 4096, i32 256
+  %846 = select i1 %843, i32 16, i32 %845
+  %847 = add i32 %846, %292
+  %848 = icmp ult i32 %847, 1048576
+  br i1 %848, label %287, label %851, !llvm.loop !26
 
-848:                                              ; preds = %349, %826, %807
+849:                                              ; preds = %350, %827, %808
   store atomic i32 1, ptr %81 release, align 8
-  br label %873
+  br label %874
 
-849:                                              ; preds = %534
+850:                                              ; preds = %535
   store i32 0, ptr %102, align 8
-  br label %852
+  br label %853
 
-850:                                              ; preds = %841
-  %851 = load i32, ptr %102, align 8
-  br label %852
+851:                                              ; preds = %842
+  %852 = load i32, ptr %102, align 8
+  br label %853
 
-852:                                              ; preds = %850, %849
-  %853 = phi i32 [ 0, %849 ], [ %851, %850 ]
-  %854 = phi i32 [ 1, %849 ], [ %225, %850 ]
-  %855 = add i32 %853, %98
-  br label %856
+853:                                              ; preds = %851, %850
+  %854 = phi i32 [ 0, %850 ], [ %852, %851 ]
+  %855 = phi i32 [ 1, %850 ], [ %226, %851 ]
+  %856 = add i32 %854, %98
+  br label %857
 
-856:                                              ; preds = %852, %115, %111
-  %857 = phi i32 [ %854, %852 ], [ %99, %111 ], [ %99, %115 ]
-  %858 = phi i32 [ %855, %852 ], [ %98, %111 ], [ %98, %115 ]
-  %859 = add nuw nsw i64 %96, 1
-  %860 = icmp eq i64 %859, %91
-  br i1 %860, label %861, label %95, !llvm.loop !27
+857:                                              ; preds = %853, %115, %111
+  %858 = phi i32 [ %855, %853 ], [ %99, %111 ], [ %99, %115 ]
+  %859 = phi i32 [ %856, %853 ], [ %98, %111 ], [ %98, %115 ]
+  %860 = add nuw nsw i64 %96, 1
+  %861 = icmp eq i64 %860, %91
+  br i1 %861, label %862, label %95, !llvm.loop !27
 
-861:                                              ; preds = %856
-  %862 = icmp eq i32 %857, 0
-  br i1 %862, label %863, label %92, !llvm.loop !28
+862:                                              ; preds = %857
+  %863 = icmp eq i32 %858, 0
+  br i1 %863, label %864, label %92, !llvm.loop !28
 
-863:                                              ; preds = %861
-  %864 = icmp eq i32 %858, 0
-  br i1 %864, label %873, label %865
+864:                                              ; preds = %862
+  %865 = icmp eq i32 %859, 0
+  br i1 %865, label %874, label %866
 
-865:                                              ; preds = %863
-  %866 = load atomic i64, ptr %82 monotonic, align 8
-  %867 = load i64, ptr %83, align 8
-  %868 = icmp ult i64 %866, %867
-  %869 = select i1 %868, i32 3, i32 2
-  br label %873
+866:                                              ; preds = %864
+  %867 = load atomic i64, ptr %82 monotonic, align 8
+  %868 = load i64, ptr %83, align 8
+  %869 = icmp ult i64 %867, %868
+  %870 = select i1 %869, i32 3, i32 2
+  br label %874
 
-870:                                              ; preds = %76
-  %871 = load ptr, ptr %1, align 8
-  %872 = tail call fastcc i32 @run_plain(ptr noundef %0, ptr noundef %871, i64 noundef %3)
-  br label %873
+871:                                              ; preds = %76
+  %872 = load ptr, ptr %1, align 8
+  %873 = tail call fastcc i32 @run_plain(ptr noundef %0, ptr noundef %872, i64 noundef %3)
+  br label %874
 
-873:                                              ; preds = %106, %95, %286, %79, %865, %863, %848, %870, %74
-  %874 = phi i32 [ %75, %74 ], [ %872, %870 ], [ 0, %863 ], [ %869, %865 ], [ 0, %848 ], [ 0, %79 ], [ 0, %286 ], [ 1, %106 ], [ 0, %95 ]
-  ret i32 %874
+874:                                              ; preds = %106, %95, %287, %79, %866, %864, %849, %871, %74
+  %875 = phi i32 [ %75, %74 ], [ %873, %871 ], [ 0, %864 ], [ %870, %866 ], [ 0, %849 ], [ 0, %79 ], [ 0, %287 ], [ 1, %106 ], [ 0, %95 ]
+  ret i32 %875
 }
 
 ; Function Attrs: nounwind
@@ -1382,18 +1384,18 @@ define internal fastcc noundef i32 @run_plain(ptr noundef %0, ptr nocapture noun
   call void @llvm.lifetime.start.p0(i64 168, ptr nonnull %4) #12
   call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(168) %4, ptr noundef nonnull align 8 dereferenceable(168) %0, i64 168, i1 false)
   store ptr %9, ptr %4, align 8
-  call void @llvm.lifetime.start.p0(i64 112, ptr nonnull %5) #12
+  call void @llvm.lifetime.start.p0(i64 368, ptr nonnull %5) #12
   %11 = getelementptr inbounds i8, ptr %5, i64 8
-  call void @llvm.memset.p0.i64(ptr noundef nonnull align 8 dereferenceable(112) %11, i8 0, i64 104, i1 false)
+  call void @llvm.memset.p0.i64(ptr noundef nonnull align 8 dereferenceable(368) %11, i8 0, i64 360, i1 false)
   store ptr %0, ptr %5, align 8
   %12 = getelementptr inbounds i8, ptr %5, i64 32
-  %13 = getelementptr inbounds i8, ptr %1, i64 128
+  %13 = getelementptr inbounds i8, ptr %1, i64 384
   %14 = load ptr, ptr %13, align 8
   store ptr %14, ptr %12, align 8
   call void @llvm.lifetime.start.p0(i64 80, ptr nonnull %6) #12
   call void @llvm.memset.p0.i64(ptr noundef nonnull align 8 dereferenceable(80) %6, i8 0, i64 72, i1 false)
   %15 = getelementptr inbounds i8, ptr %6, i64 72
-  %16 = getelementptr inbounds i8, ptr %1, i64 120
+  %16 = getelementptr inbounds i8, ptr %1, i64 376
   %17 = load ptr, ptr %16, align 8
   store ptr %17, ptr %15, align 8
   %18 = getelementptr inbounds i8, ptr %0, i64 20
@@ -1540,7 +1542,7 @@ define internal fastcc noundef i32 @run_plain(ptr noundef %0, ptr nocapture noun
 115:                                              ; preds = %48, %45, %52, %3, %111
   %116 = phi i32 [ 0, %111 ], [ 0, %3 ], [ 1, %48 ], [ 0, %45 ], [ 0, %52 ]
   call void @llvm.lifetime.end.p0(i64 80, ptr nonnull %6) #12
-  call void @llvm.lifetime.end.p0(i64 112, ptr nonnull %5) #12
+  call void @llvm.lifetime.end.p0(i64 368, ptr nonnull %5) #12
   call void @llvm.lifetime.end.p0(i64 168, ptr nonnull %4) #12
   ret i32 %116
 }

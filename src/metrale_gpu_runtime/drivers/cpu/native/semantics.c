@@ -770,6 +770,222 @@ static inline u64 nanoseconds(clockid_t clock)
 u64 ptx_clock64(void) { return nanoseconds(CLOCK_MONOTONIC); }
 u64 ptx_globaltimer(void) { return nanoseconds(CLOCK_REALTIME); }
 
+/* ---------------------------------------------------------------- warps of a kernel that runs a block at a time
+ *
+ * `active` and `alive` hold a byte per thread that takes part and that has not ended; null where all do. Values come
+ * and go in arrays with an element per thread; a stride of 0 stands for one value for all. The results of threads that
+ * do not take part stay as they are.
+ */
+
+u64 ptx_count(const uint8_t *active, u64 count)
+{
+    u32 total = 0;
+    for (u64 i = 0; i < count; i++)
+        total += active[i];
+    return total;
+}
+
+static inline u32 lanes_of(const uint8_t *bytes, u64 base, u64 count)
+{
+    u32 left = count - base < 32 ? (u32)(count - base) : 32, lanes = 0;
+    if (!bytes)
+        return left < 32 ? ((u32)1 << left) - 1 : ~(u32)0;
+    for (u32 lane = 0; lane < left; lane++)
+        lanes |= (u32)bytes[base + lane] << lane;
+    return lanes;
+}
+
+static inline void place_of(const Launch *launch, u64 linear, u32 *place)
+{
+    u64 nx = launch->block[0], ny = launch->block[1];
+    place[0] = (u32)(linear % nx);
+    place[1] = (u32)(linear / nx % ny);
+    place[2] = (u32)(linear / nx / ny);
+}
+
+/* A lane that the mask names has not come and has not ended: the operation would never be over. */
+static __attribute__((noinline, cold)) u32 divergent_operation(Launch *launch, Block *block, u64 base, u32 here, u32 mask,
+                                                               u32 op, u32 alive, u32 site)
+{
+    u32 place[3];
+    place_of(launch, base + (u32)__builtin_ctz(here), place);
+    record_fault(launch, block, place[0], place[1], place[2], FAULT_DIVERGENT_WARP_OP, ACCESS_NONE, site, 0, 0);
+    u32 detail[4] = {here, mask, op, ~alive};
+    for (int i = 0; i < 4; i++)
+        launch->fault.detail[i] = detail[i];
+    return 1;
+}
+
+#define FOR_WARPS(base, here)                                                                                          \
+    for (u64 base = 0; base < count; base += 32)                                                                       \
+        for (u32 here = lanes_of(active, base, count), once = 1; once && here; once = 0)
+
+/* Not met by all: nonzero, after recording the fault. */
+#define MET(mask) ((mask) & lanes_of(alive, base, count) & ~here)
+
+/* shfl: `values` hold each thread's own; predicates may be null. Returns whether there was a fault. */
+static inline u32 shuffle(Launch *launch, Block *block, const uint8_t *active, const uint8_t *alive, u64 count, u32 op, u32 mask,
+                   u32 site, const u32 *values, const u32 *b, u64 b_stride, const u32 *c, u64 c_stride, u32 *results,
+                   uint8_t *predicates)
+{
+    FOR_WARPS(base, here) {
+        if (MET(mask))
+            return divergent_operation(launch, block, base, here, mask, op, lanes_of(alive, base, count), site);
+        u32 lanes = count - base < 32 ? (u32)(count - base) : 32;
+        for (u32 lane = 0; lane < lanes; lane++) {
+            u64 i = base + lane;
+            u32 delta = b[i * b_stride] & 31, control = c[i * c_stride], clamp = control & 31;
+            u32 segment = control >> 8 & 31, first = lane & segment, last = first | (clamp & ~segment);
+            s32 source = op == WARP_SHFL_UP     ? (s32)lane - (s32)delta
+                         : op == WARP_SHFL_DOWN ? (s32)(lane + delta)
+                         : op == WARP_SHFL_BFLY ? (s32)(lane ^ delta)
+                                                : (s32)(first | (delta & ~segment));
+            int inside = op == WARP_SHFL_UP ? source >= (s32)last : source <= (s32)last;
+            int there = inside && (here >> (source & 31) & 1);
+            u32 value = values[there ? base + (u32)source : i];
+            if (here >> lane & 1) {
+                results[i] = value;
+                if (predicates)
+                    predicates[i] = (uint8_t)inside;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Out of line, since vectorised once for each mode is enough. */
+#define SHUFFLE(mode, op)                                                                                              \
+    __attribute__((noinline)) u32 ptx_block_shfl_##mode(                                                               \
+        Launch *launch, Block *block, const uint8_t *active, const uint8_t *alive, u64 count, u32 mask, u32 site,      \
+        const u32 *values, const u32 *b, u64 b_stride, const u32 *c, u64 c_stride, u32 *results, uint8_t *predicates)  \
+    {                                                                                                                  \
+        if ((b_stride | c_stride) == 0)                                                                                \
+            return shuffle(launch, block, active, alive, count, op, mask, site, values, b, 0, c, 0, results,           \
+                           predicates);                                                                                \
+        return shuffle(launch, block, active, alive, count, op, mask, site, values, b, b_stride, c, c_stride, results, \
+                       predicates);                                                                                    \
+    }
+
+SHUFFLE(up, WARP_SHFL_UP)
+SHUFFLE(down, WARP_SHFL_DOWN)
+SHUFFLE(bfly, WARP_SHFL_BFLY)
+SHUFFLE(idx, WARP_SHFL_IDX)
+
+/* vote, match.all, redux, activemask, elect and bar.warp.sync: one result for those of a warp that take part, except for
+ * elect's predicate. `values` are 64 bits wide for match, null where there are none. */
+__attribute__((noinline)) u32 ptx_block_warp(Launch *launch, Block *block, const uint8_t *active, const uint8_t *alive, u64 count, u32 op, u32 mask,
+                   u32 site, const u64 *values, u32 *results, uint8_t *predicates)
+{
+    FOR_WARPS(base, here) {
+        if (mask != MASK_CONVERGED && op != WARP_ACTIVEMASK && MET(mask))
+            return divergent_operation(launch, block, base, here, mask, op, lanes_of(alive, base, count), site);
+        u32 part = mask == MASK_CONVERGED || (here & mask) == 0 ? here : here & mask;
+        u32 leader = (u32)__builtin_ctz(part), set = 0, result = 0, predicate = 0;
+        u64 first = values ? values[base + leader] : 0;
+        if (op >= WARP_VOTE_ALL && op <= WARP_VOTE_BALLOT)
+            for (u32 lane = 0; lane < 32; lane++)
+                if (part >> lane & 1)
+                    set |= (u32)(values[base + lane] != 0) << lane;
+        switch (op) {
+        case WARP_VOTE_ALL: result = predicate = set == part; break;
+        case WARP_VOTE_ANY: result = predicate = set != 0; break;
+        case WARP_VOTE_UNI: result = predicate = set == 0 || set == part; break;
+        case WARP_VOTE_BALLOT: result = set; break;
+        case WARP_ACTIVEMASK: result = here; break;
+        case WARP_ELECT: result = leader; break;
+        case WARP_SYNC: break;
+        case WARP_MATCH_ALL:
+            for (u32 lane = 0; lane < 32; lane++)
+                if (part >> lane & 1)
+                    set |= (u32)(values[base + lane] == first) << lane;
+            predicate = set == part;
+            result = predicate ? part : 0;
+            break;
+        case WARP_MATCH_ANY: break;
+        default:
+            result = (u32)first;
+            for (u32 lane = leader + 1; lane < 32; lane++) {
+                if (!(part >> lane & 1))
+                    continue;
+                u32 value = (u32)values[base + lane];
+                switch (op) {
+                case WARP_REDUX_ADD: result += value; break;
+                case WARP_REDUX_MIN_U32: result = value < result ? value : result; break;
+                case WARP_REDUX_MAX_U32: result = value > result ? value : result; break;
+                case WARP_REDUX_MIN_S32: result = (s32)value < (s32)result ? value : result; break;
+                case WARP_REDUX_MAX_S32: result = (s32)value > (s32)result ? value : result; break;
+                case WARP_REDUX_AND: result &= value; break;
+                case WARP_REDUX_OR: result |= value; break;
+                default: result ^= value; break;
+                }
+            }
+        }
+        for (u32 lane = 0; lane < 32; lane++) {
+            if (!(here >> lane & 1))
+                continue;
+            if (op == WARP_MATCH_ANY) {
+                result = 0;
+                for (u32 other = 0; other < 32; other++)
+                    if (part >> other & 1)
+                        result |= (u32)(values[base + other] == values[base + lane]) << other;
+                predicate = result != 0;
+            }
+            if (op == WARP_ELECT)
+                predicate = lane == leader;
+            if (results)
+                results[base + lane] = result;
+            if (predicates)
+                predicates[base + lane] = (uint8_t)predicate;
+        }
+    }
+    return 0;
+}
+
+/* bar: whether those who are here are all that have not ended; else the rest would be waited for in vain. */
+u32 ptx_block_barrier(Launch *launch, Block *block, const uint8_t *active, const uint8_t *alive, u64 count, u32 site)
+{
+    if (!active || active == alive)
+        return 0;
+    u64 here = ptx_count(active, count), expected = alive ? ptx_count(alive, count) : count, first = 0;
+    if (here == expected)
+        return 0;
+    while (!active[first])
+        first++;
+    u32 place[3];
+    place_of(launch, first, place);
+    record_fault(launch, block, place[0], place[1], place[2], FAULT_DEADLOCK, ACCESS_NONE, site, 0, 0);
+    u32 detail[4] = {(u32)here, (u32)expected, 0, (u32)(count - expected)};
+    for (int i = 0; i < 4; i++)
+        launch->fault.detail[i] = detail[i];
+    return 1;
+}
+
+/* bar.red: the result that all get. */
+u32 ptx_block_reduction(const uint8_t *active, u64 count, u32 op, const u64 *values)
+{
+    u64 here = 0, set = 0;
+    for (u64 i = 0; i < count; i++) {
+        u64 one = active ? active[i] : 1;
+        here += one;
+        set += one & (values[i] != 0);
+    }
+    return op == BARRIER_RED_AND ? set == here : op == BARRIER_RED_OR ? set != 0 : (u32)set;
+}
+
+void ptx_fill_u8(const uint8_t *active, u64 count, u32 value, uint8_t *results)
+{
+    for (u64 i = 0; i < count; i++)
+        if (!active || active[i])
+            results[i] = value != 0;
+}
+
+void ptx_fill_u32(const uint8_t *active, u64 count, u32 value, u32 *results)
+{
+    for (u64 i = 0; i < count; i++)
+        if (!active || active[i])
+            results[i] = value;
+}
+
 /* ---------------------------------------------------------------- checked accesses */
 
 typedef struct Span { u64 base, end; } Span;
@@ -777,15 +993,21 @@ typedef struct Span { u64 base, end; } Span;
 static inline Span legal(u64 base, u64 end) { return (Span){base, end}; }
 
 /* The memory that holds an access that missed the last range found, or an empty span after the fault is recorded.
- * `access` is of abi.h; the access is aligned to its size, which is a power of two. */
+ * `what` is the access of abi.h in its low byte and, above it, where the block remembers the range (or too much for
+ * that); the access is aligned to its size, which is a power of two. */
 __attribute__((noinline, cold)) Span ptx_find_global(Launch *launch, Block *block, u32 x, u32 y, u32 z, u64 address,
-                                                     u64 nbytes, u32 access, u32 site)
+                                                     u64 nbytes, u32 what, u32 site)
 {
-    u32 kind = FAULT_MISALIGNED;
+    u32 kind = FAULT_MISALIGNED, access = what & 0xff, slot = what >> 8;
     if ((address & (nbytes - 1)) == 0) {
         const Range *range = find_range(launch, address, nbytes);
-        if (range && (access == ACCESS_READ || range->flags & 1))
+        if (range && (access == ACCESS_READ || range->flags & 1)) {
+            if (slot < KNOWN_RANGES) {
+                block->known[2 * slot] = ~range->base;
+                block->known[2 * slot + 1] = ~range->end;
+            }
             return legal(range->base, range->end);
+        }
         kind = range ? FAULT_READ_ONLY : FAULT_OUT_OF_BOUNDS;
     }
     record_fault(launch, block, x, y, z, kind, access, site, address, nbytes);
@@ -794,7 +1016,7 @@ __attribute__((noinline, cold)) Span ptx_find_global(Launch *launch, Block *bloc
 
 /* The same for a generic address, which may also lie in shared, local or parameter memory. */
 __attribute__((noinline, cold)) Span ptx_find_generic(Launch *launch, Block *block, u32 x, u32 y, u32 z, u64 address,
-                                                      u64 nbytes, u32 access, u32 site, u64 local, u64 local_nbytes,
+                                                      u64 nbytes, u32 what, u32 site, u64 local, u64 local_nbytes,
                                                       u64 params_nbytes)
 {
     if ((address & (nbytes - 1)) == 0) {
@@ -803,8 +1025,8 @@ __attribute__((noinline, cold)) Span ptx_find_generic(Launch *launch, Block *blo
             return legal(shared, shared + launch->shared_nbytes);
         if (address - local < local_nbytes && nbytes <= local_nbytes - (address - local))
             return legal(local, local + local_nbytes);
-        if (access == ACCESS_READ && address - params < params_nbytes && nbytes <= params_nbytes - (address - params))
+        if ((what & 0xff) == ACCESS_READ && address - params < params_nbytes && nbytes <= params_nbytes - (address - params))
             return legal(params, params + params_nbytes);
     }
-    return ptx_find_global(launch, block, x, y, z, address, nbytes, access, site);
+    return ptx_find_global(launch, block, x, y, z, address, nbytes, what, site);
 }

@@ -1,7 +1,7 @@
 ; Made by build.py from semantics.c: do not edit.
 ; flags -std=c17 -O2 -S -emit-llvm -Wall -Wextra -Werror -Wno-pass-failed -ffp-contract=off -fno-math-errno -fwrapv -fno-strict-aliasing -fno-vectorize -fno-slp-vectorize -fno-unroll-loops -fno-stack-protector -fno-asynchronous-unwind-tables -fPIC
-; sha256 abi.h 1bf809b2ae45aeff1442d603e5ed2f0859357d8926add5f3961dbe2993351f1b
-; sha256 semantics.c 124ede5a0570dd82aac925c8483ba0b819fdc839c5ec2f3a334c66244ef69379
+; sha256 abi.h ca28fffaaca58ee14f1093f3ac04d5fe82199fce503ef5d506114ee3d8bf603a
+; sha256 semantics.c 94dff046124a268530d31d8a1378468b6e74c1e6d6d3ee02988721ea21d4b8b9
 source_filename = "semantics.c"
 
 %struct.timespec = type { i64, i64 }
@@ -5339,83 +5339,1059 @@ define i32 @ptx_atom_max_bf16x2(ptr nocapture noundef %0, i32 noundef %1) local_
 ; Function Attrs: nounwind
 define i64 @ptx_clock64() local_unnamed_addr #5 {
   %1 = alloca %struct.timespec, align 8
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %1) #10
-  %2 = call i32 @clock_gettime(i32 noundef 1, ptr noundef nonnull %1) #10
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %1) #14
+  %2 = call i32 @clock_gettime(i32 noundef 1, ptr noundef nonnull %1) #14
   %3 = load i64, ptr %1, align 8
   %4 = mul i64 %3, 1000000000
   %5 = getelementptr inbounds i8, ptr %1, i64 8
   %6 = load i64, ptr %5, align 8
   %7 = add i64 %4, %6
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %1) #10
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %1) #14
   ret i64 %7
 }
 
 ; Function Attrs: nounwind
 define i64 @ptx_globaltimer() local_unnamed_addr #5 {
   %1 = alloca %struct.timespec, align 8
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %1) #10
-  %2 = call i32 @clock_gettime(i32 noundef 0, ptr noundef nonnull %1) #10
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %1) #14
+  %2 = call i32 @clock_gettime(i32 noundef 0, ptr noundef nonnull %1) #14
   %3 = load i64, ptr %1, align 8
   %4 = mul i64 %3, 1000000000
   %5 = getelementptr inbounds i8, ptr %1, i64 8
   %6 = load i64, ptr %5, align 8
   %7 = add i64 %4, %6
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %1) #10
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %1) #14
   ret i64 %7
 }
 
-; Function Attrs: cold noinline nounwind optsize
-define { i64, i64 } @ptx_find_global(ptr noundef %0, ptr noundef %1, i32 noundef %2, i32 noundef %3, i32 noundef %4, i64 noundef %5, i64 noundef %6, i32 noundef %7, i32 noundef %8) local_unnamed_addr #6 {
-  %10 = add i64 %6, -1
-  %11 = and i64 %10, %5
-  %12 = icmp eq i64 %11, 0
-  br i1 %12, label %13, label %27
+; Function Attrs: nofree norecurse nosync nounwind memory(argmem: read)
+define range(i64 0, 4294967296) i64 @ptx_count(ptr nocapture noundef readonly %0, i64 noundef %1) local_unnamed_addr #6 {
+  %3 = icmp eq i64 %1, 0
+  br i1 %3, label %6, label %8
 
-13:                                               ; preds = %9
-  %14 = tail call ptr @find_range(ptr noundef %0, i64 noundef %5, i64 noundef %6) #10
-  %15 = icmp eq ptr %14, null
-  br i1 %15, label %27, label %16
+4:                                                ; preds = %8
+  %5 = zext i32 %14 to i64
+  br label %6
 
-16:                                               ; preds = %13
-  %17 = icmp eq i32 %7, 1
-  br i1 %17, label %23, label %18
+6:                                                ; preds = %4, %2
+  %7 = phi i64 [ 0, %2 ], [ %5, %4 ]
+  ret i64 %7
 
-18:                                               ; preds = %16
-  %19 = getelementptr inbounds i8, ptr %14, i64 16
-  %20 = load i64, ptr %19, align 8
-  %21 = and i64 %20, 1
-  %22 = icmp eq i64 %21, 0
-  br i1 %22, label %27, label %23
-
-23:                                               ; preds = %16, %18
-  %24 = load i64, ptr %14, align 8
-  %25 = getelementptr inbounds i8, ptr %14, i64 8
-  %26 = load i64, ptr %25, align 8
-  br label %29
-
-27:                                               ; preds = %13, %18, %9
-  %28 = phi i32 [ 2, %9 ], [ 1, %13 ], [ 10, %18 ]
-  tail call void @record_fault(ptr noundef %0, ptr noundef %1, i32 noundef %2, i32 noundef %3, i32 noundef %4, i32 noundef %28, i32 noundef %7, i32 noundef %8, i64 noundef %5, i64 noundef %6) #10
-  br label %29
-
-29:                                               ; preds = %23, %27
-  %30 = phi i64 [ 0, %27 ], [ %24, %23 ]
-  %31 = phi i64 [ 0, %27 ], [ %26, %23 ]
-  %32 = insertvalue { i64, i64 } poison, i64 %30, 0
-  %33 = insertvalue { i64, i64 } %32, i64 %31, 1
-  ret { i64, i64 } %33
+8:                                                ; preds = %2, %8
+  %9 = phi i64 [ %15, %8 ], [ 0, %2 ]
+  %10 = phi i32 [ %14, %8 ], [ 0, %2 ]
+  %11 = getelementptr i8, ptr %0, i64 %9
+  %12 = load i8, ptr %11, align 1
+  %13 = zext i8 %12 to i32
+  %14 = add i32 %10, %13
+  %15 = add nuw i64 %9, 1
+  %16 = icmp eq i64 %15, %1
+  br i1 %16, label %4, label %8, !llvm.loop !21
 }
 
-declare ptr @find_range(ptr noundef, i64 noundef, i64 noundef) local_unnamed_addr #7
+; Function Attrs: noinline nounwind
+define noundef i32 @ptx_block_shfl_up(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef %5, i32 noundef %6, ptr nocapture noundef readonly %7, ptr nocapture noundef readonly %8, i64 noundef %9, ptr nocapture noundef readonly %10, i64 noundef %11, ptr nocapture noundef writeonly %12, ptr noundef %13) local_unnamed_addr #7 {
+  %15 = or i64 %11, %9
+  %16 = icmp eq i64 %15, 0
+  br i1 %16, label %17, label %19
 
-declare void @record_fault(ptr noundef, ptr noundef, i32 noundef, i32 noundef, i32 noundef, i32 noundef, i32 noundef, i32 noundef, i64 noundef, i64 noundef) local_unnamed_addr #7
+17:                                               ; preds = %14
+  %18 = tail call fastcc i32 @shuffle(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef 1, i32 noundef %5, i32 noundef %6, ptr noundef %7, ptr noundef %8, i64 noundef 0, ptr noundef %10, i64 noundef 0, ptr noundef %12, ptr noundef %13)
+  br label %21
+
+19:                                               ; preds = %14
+  %20 = tail call fastcc i32 @shuffle(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef 1, i32 noundef %5, i32 noundef %6, ptr noundef %7, ptr noundef %8, i64 noundef %9, ptr noundef %10, i64 noundef %11, ptr noundef %12, ptr noundef %13)
+  br label %21
+
+21:                                               ; preds = %19, %17
+  %22 = phi i32 [ %18, %17 ], [ %20, %19 ]
+  ret i32 %22
+}
+
+; Function Attrs: inlinehint nounwind
+define internal fastcc noundef i32 @shuffle(ptr noundef %0, ptr noundef %1, ptr noundef readonly %2, ptr noundef readonly %3, i64 noundef %4, i32 noundef %5, i32 noundef %6, i32 noundef %7, ptr nocapture noundef readonly %8, ptr nocapture noundef readonly %9, i64 noundef %10, ptr nocapture noundef readonly %11, i64 noundef %12, ptr nocapture noundef writeonly %13, ptr noundef writeonly %14) unnamed_addr #8 {
+  %16 = icmp eq i64 %4, 0
+  br i1 %16, label %155, label %17
+
+17:                                               ; preds = %15
+  %18 = icmp eq ptr %2, null
+  %19 = icmp eq ptr %3, null
+  %20 = icmp eq i32 %5, 1
+  %21 = icmp eq ptr %14, null
+  br label %22
+
+22:                                               ; preds = %17, %151
+  %23 = phi i64 [ %4, %17 ], [ %154, %151 ]
+  %24 = phi i64 [ 0, %17 ], [ %152, %151 ]
+  %25 = tail call i64 @llvm.umin.i64(i64 %23, i64 32)
+  %26 = trunc nuw nsw i64 %25 to i32
+  %27 = tail call i32 @llvm.umax.i32(i32 %26, i32 1)
+  %28 = sub i64 %4, %24
+  %29 = tail call i64 @llvm.umin.i64(i64 %28, i64 32)
+  %30 = trunc nuw nsw i64 %29 to i32
+  br i1 %18, label %35, label %31
+
+31:                                               ; preds = %22
+  %32 = getelementptr i8, ptr %2, i64 %24
+  %33 = tail call i32 @llvm.umax.i32(i32 %30, i32 1)
+  %34 = zext nneg i32 %33 to i64
+  br label %39
+
+35:                                               ; preds = %22
+  %36 = icmp ult i64 %28, 32
+  %37 = shl nsw i32 -1, %30
+  %38 = xor i32 %37, -1
+  br i1 %36, label %50, label %53
+
+39:                                               ; preds = %39, %31
+  %40 = phi i64 [ 0, %31 ], [ %48, %39 ]
+  %41 = phi i32 [ 0, %31 ], [ %47, %39 ]
+  %42 = getelementptr i8, ptr %32, i64 %40
+  %43 = load i8, ptr %42, align 1
+  %44 = zext i8 %43 to i32
+  %45 = trunc nuw nsw i64 %40 to i32
+  %46 = shl i32 %44, %45
+  %47 = or i32 %46, %41
+  %48 = add nuw nsw i64 %40, 1
+  %49 = icmp eq i64 %48, %34
+  br i1 %49, label %50, label %39, !llvm.loop !22
+
+50:                                               ; preds = %39, %35
+  %51 = phi i32 [ %38, %35 ], [ %47, %39 ]
+  %52 = icmp eq i32 %51, 0
+  br i1 %52, label %151, label %53
+
+53:                                               ; preds = %35, %50
+  %54 = phi i32 [ %51, %50 ], [ -1, %35 ]
+  %55 = getelementptr i8, ptr %3, i64 %24
+  %56 = tail call i32 @llvm.umax.i32(i32 %30, i32 1)
+  %57 = zext nneg i32 %56 to i64
+  %58 = xor i32 %54, -1
+  %59 = and i32 %58, %6
+  br i1 %19, label %74, label %60
+
+60:                                               ; preds = %53, %60
+  %61 = phi i64 [ %69, %60 ], [ 0, %53 ]
+  %62 = phi i32 [ %68, %60 ], [ 0, %53 ]
+  %63 = getelementptr i8, ptr %55, i64 %61
+  %64 = load i8, ptr %63, align 1
+  %65 = zext i8 %64 to i32
+  %66 = trunc nuw nsw i64 %61 to i32
+  %67 = shl i32 %65, %66
+  %68 = or i32 %67, %62
+  %69 = add nuw nsw i64 %61, 1
+  %70 = icmp eq i64 %69, %57
+  br i1 %70, label %71, label %60, !llvm.loop !22
+
+71:                                               ; preds = %60
+  %72 = and i32 %59, %68
+  %73 = icmp eq i32 %72, 0
+  br i1 %73, label %93, label %82
+
+74:                                               ; preds = %53
+  %75 = icmp ult i64 %28, 32
+  %76 = shl nsw i32 -1, %30
+  %77 = xor i32 %76, -1
+  %78 = select i1 %75, i32 %77, i32 -1
+  %79 = and i32 %78, %58
+  %80 = and i32 %79, %6
+  %81 = icmp eq i32 %80, 0
+  br i1 %81, label %93, label %149
+
+82:                                               ; preds = %71, %82
+  %83 = phi i64 [ %91, %82 ], [ 0, %71 ]
+  %84 = phi i32 [ %90, %82 ], [ 0, %71 ]
+  %85 = getelementptr i8, ptr %55, i64 %83
+  %86 = load i8, ptr %85, align 1
+  %87 = zext i8 %86 to i32
+  %88 = trunc nuw nsw i64 %83 to i32
+  %89 = shl i32 %87, %88
+  %90 = or i32 %89, %84
+  %91 = add nuw nsw i64 %83, 1
+  %92 = icmp eq i64 %91, %57
+  br i1 %92, label %149, label %82, !llvm.loop !22
+
+93:                                               ; preds = %71, %74
+  %94 = zext nneg i32 %27 to i64
+  br label %95
+
+95:                                               ; preds = %93, %146
+  %96 = phi i64 [ 0, %93 ], [ %147, %146 ]
+  %97 = add nuw nsw i64 %24, %96
+  %98 = mul i64 %97, %10
+  %99 = getelementptr i32, ptr %9, i64 %98
+  %100 = load i32, ptr %99, align 4
+  %101 = and i32 %100, 31
+  %102 = mul i64 %97, %12
+  %103 = getelementptr i32, ptr %11, i64 %102
+  %104 = load i32, ptr %103, align 4
+  %105 = and i32 %104, 31
+  %106 = lshr i32 %104, 8
+  %107 = and i32 %106, 31
+  %108 = trunc nuw nsw i64 %96 to i32
+  %109 = and i32 %107, %108
+  %110 = xor i32 %107, -1
+  %111 = and i32 %105, %110
+  %112 = or i32 %109, %111
+  br i1 %20, label %113, label %115
+
+113:                                              ; preds = %95
+  %114 = sub i32 %108, %101
+  br label %123
+
+115:                                              ; preds = %95
+  switch i32 %5, label %120 [
+    i32 2, label %116
+    i32 3, label %118
+  ]
+
+116:                                              ; preds = %115
+  %117 = add i32 %101, %108
+  br label %123
+
+118:                                              ; preds = %115
+  %119 = xor i32 %101, %108
+  br label %123
+
+120:                                              ; preds = %115
+  %121 = and i32 %101, %110
+  %122 = or i32 %109, %121
+  br label %123
+
+123:                                              ; preds = %116, %120, %118, %113
+  %124 = phi i32 [ %114, %113 ], [ %117, %116 ], [ %119, %118 ], [ %122, %120 ]
+  %125 = icmp sge i32 %124, %112
+  %126 = icmp sle i32 %124, %112
+  %127 = select i1 %20, i1 %125, i1 %126
+  %128 = shl nuw i32 1, %108
+  %129 = and i32 %128, %54
+  %130 = icmp eq i32 %129, 0
+  br i1 %130, label %146, label %131
+
+131:                                              ; preds = %123
+  %132 = and i32 %124, 31
+  %133 = shl nuw i32 1, %132
+  %134 = and i32 %133, %54
+  %135 = icmp ne i32 %134, 0
+  %136 = select i1 %127, i1 %135, i1 false
+  %137 = zext i32 %124 to i64
+  %138 = add i64 %24, %137
+  %139 = select i1 %136, i64 %138, i64 %97
+  %140 = getelementptr i32, ptr %8, i64 %139
+  %141 = load i32, ptr %140, align 4
+  %142 = getelementptr i32, ptr %13, i64 %97
+  store i32 %141, ptr %142, align 4
+  br i1 %21, label %146, label %143
+
+143:                                              ; preds = %131
+  %144 = zext i1 %127 to i8
+  %145 = getelementptr i8, ptr %14, i64 %97
+  store i8 %144, ptr %145, align 1
+  br label %146
+
+146:                                              ; preds = %131, %143, %123
+  %147 = add nuw nsw i64 %96, 1
+  %148 = icmp eq i64 %147, %94
+  br i1 %148, label %151, label %95, !llvm.loop !23
+
+149:                                              ; preds = %74, %82
+  %150 = phi i32 [ %90, %82 ], [ %78, %74 ]
+  tail call fastcc void @divergent_operation(ptr noundef %0, ptr noundef %1, i64 noundef %24, i32 noundef %54, i32 noundef %6, i32 noundef %5, i32 noundef %150, i32 noundef %7) #15
+  br label %155
+
+151:                                              ; preds = %146, %50
+  %152 = add i64 %24, 32
+  %153 = icmp ult i64 %152, %4
+  %154 = add i64 %23, -32
+  br i1 %153, label %22, label %155, !llvm.loop !24
+
+155:                                              ; preds = %151, %149, %15
+  %156 = phi i32 [ 0, %15 ], [ 1, %149 ], [ 0, %151 ]
+  ret i32 %156
+}
+
+; Function Attrs: noinline nounwind
+define noundef i32 @ptx_block_shfl_down(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef %5, i32 noundef %6, ptr nocapture noundef readonly %7, ptr nocapture noundef readonly %8, i64 noundef %9, ptr nocapture noundef readonly %10, i64 noundef %11, ptr nocapture noundef writeonly %12, ptr noundef %13) local_unnamed_addr #7 {
+  %15 = or i64 %11, %9
+  %16 = icmp eq i64 %15, 0
+  br i1 %16, label %17, label %19
+
+17:                                               ; preds = %14
+  %18 = tail call fastcc i32 @shuffle(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef 2, i32 noundef %5, i32 noundef %6, ptr noundef %7, ptr noundef %8, i64 noundef 0, ptr noundef %10, i64 noundef 0, ptr noundef %12, ptr noundef %13)
+  br label %21
+
+19:                                               ; preds = %14
+  %20 = tail call fastcc i32 @shuffle(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef 2, i32 noundef %5, i32 noundef %6, ptr noundef %7, ptr noundef %8, i64 noundef %9, ptr noundef %10, i64 noundef %11, ptr noundef %12, ptr noundef %13)
+  br label %21
+
+21:                                               ; preds = %19, %17
+  %22 = phi i32 [ %18, %17 ], [ %20, %19 ]
+  ret i32 %22
+}
+
+; Function Attrs: noinline nounwind
+define noundef i32 @ptx_block_shfl_bfly(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef %5, i32 noundef %6, ptr nocapture noundef readonly %7, ptr nocapture noundef readonly %8, i64 noundef %9, ptr nocapture noundef readonly %10, i64 noundef %11, ptr nocapture noundef writeonly %12, ptr noundef %13) local_unnamed_addr #7 {
+  %15 = or i64 %11, %9
+  %16 = icmp eq i64 %15, 0
+  br i1 %16, label %17, label %19
+
+17:                                               ; preds = %14
+  %18 = tail call fastcc i32 @shuffle(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef 3, i32 noundef %5, i32 noundef %6, ptr noundef %7, ptr noundef %8, i64 noundef 0, ptr noundef %10, i64 noundef 0, ptr noundef %12, ptr noundef %13)
+  br label %21
+
+19:                                               ; preds = %14
+  %20 = tail call fastcc i32 @shuffle(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef 3, i32 noundef %5, i32 noundef %6, ptr noundef %7, ptr noundef %8, i64 noundef %9, ptr noundef %10, i64 noundef %11, ptr noundef %12, ptr noundef %13)
+  br label %21
+
+21:                                               ; preds = %19, %17
+  %22 = phi i32 [ %18, %17 ], [ %20, %19 ]
+  ret i32 %22
+}
+
+; Function Attrs: noinline nounwind
+define noundef i32 @ptx_block_shfl_idx(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef %5, i32 noundef %6, ptr nocapture noundef readonly %7, ptr nocapture noundef readonly %8, i64 noundef %9, ptr nocapture noundef readonly %10, i64 noundef %11, ptr nocapture noundef writeonly %12, ptr noundef %13) local_unnamed_addr #7 {
+  %15 = or i64 %11, %9
+  %16 = icmp eq i64 %15, 0
+  br i1 %16, label %17, label %19
+
+17:                                               ; preds = %14
+  %18 = tail call fastcc i32 @shuffle(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef 4, i32 noundef %5, i32 noundef %6, ptr noundef %7, ptr noundef %8, i64 noundef 0, ptr noundef %10, i64 noundef 0, ptr noundef %12, ptr noundef %13)
+  br label %21
+
+19:                                               ; preds = %14
+  %20 = tail call fastcc i32 @shuffle(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef 4, i32 noundef %5, i32 noundef %6, ptr noundef %7, ptr noundef %8, i64 noundef %9, ptr noundef %10, i64 noundef %11, ptr noundef %12, ptr noundef %13)
+  br label %21
+
+21:                                               ; preds = %19, %17
+  %22 = phi i32 [ %18, %17 ], [ %20, %19 ]
+  ret i32 %22
+}
+
+; Function Attrs: noinline nounwind
+define noundef i32 @ptx_block_warp(ptr noundef %0, ptr noundef %1, ptr noundef readonly %2, ptr noundef readonly %3, i64 noundef %4, i32 noundef %5, i32 noundef %6, i32 noundef %7, ptr noundef readonly %8, ptr noundef writeonly %9, ptr noundef writeonly %10) local_unnamed_addr #7 {
+  %12 = icmp eq i64 %4, 0
+  br i1 %12, label %265, label %13
+
+13:                                               ; preds = %11
+  %14 = icmp eq ptr %2, null
+  %15 = icmp ne i32 %6, 0
+  %16 = icmp ne i32 %5, 19
+  %17 = and i1 %16, %15
+  %18 = icmp eq ptr %3, null
+  %19 = icmp eq ptr %8, null
+  %20 = add i32 %5, -5
+  %21 = icmp ult i32 %20, 4
+  %22 = icmp eq i32 %5, 9
+  %23 = icmp eq i32 %5, 20
+  %24 = icmp eq ptr %9, null
+  %25 = icmp eq ptr %10, null
+  br label %26
+
+26:                                               ; preds = %13, %262
+  %27 = phi i64 [ 0, %13 ], [ %263, %262 ]
+  %28 = sub i64 %4, %27
+  %29 = tail call i64 @llvm.umin.i64(i64 %28, i64 32)
+  %30 = trunc nuw nsw i64 %29 to i32
+  br i1 %14, label %35, label %31
+
+31:                                               ; preds = %26
+  %32 = getelementptr i8, ptr %2, i64 %27
+  %33 = tail call i32 @llvm.umax.i32(i32 %30, i32 1)
+  %34 = zext nneg i32 %33 to i64
+  br label %39
+
+35:                                               ; preds = %26
+  %36 = icmp ult i64 %28, 32
+  %37 = shl nsw i32 -1, %30
+  %38 = xor i32 %37, -1
+  br i1 %36, label %50, label %53
+
+39:                                               ; preds = %39, %31
+  %40 = phi i64 [ 0, %31 ], [ %48, %39 ]
+  %41 = phi i32 [ 0, %31 ], [ %47, %39 ]
+  %42 = getelementptr i8, ptr %32, i64 %40
+  %43 = load i8, ptr %42, align 1
+  %44 = zext i8 %43 to i32
+  %45 = trunc nuw nsw i64 %40 to i32
+  %46 = shl i32 %44, %45
+  %47 = or i32 %46, %41
+  %48 = add nuw nsw i64 %40, 1
+  %49 = icmp eq i64 %48, %34
+  br i1 %49, label %50, label %39, !llvm.loop !22
+
+50:                                               ; preds = %39, %35
+  %51 = phi i32 [ %38, %35 ], [ %47, %39 ]
+  %52 = icmp eq i32 %51, 0
+  br i1 %52, label %262, label %53
+
+53:                                               ; preds = %35, %50
+  %54 = phi i32 [ %51, %50 ], [ -1, %35 ]
+  %55 = getelementptr i8, ptr %3, i64 %27
+  %56 = tail call i32 @llvm.umax.i32(i32 %30, i32 1)
+  %57 = zext nneg i32 %56 to i64
+  %58 = xor i32 %54, -1
+  %59 = and i32 %58, %6
+  %60 = icmp ult i64 %28, 32
+  %61 = shl nsw i32 -1, %30
+  %62 = xor i32 %61, -1
+  %63 = select i1 %60, i32 %62, i32 -1
+  %64 = and i32 %63, %58
+  %65 = and i32 %64, %6
+  %66 = icmp eq i32 %65, 0
+  %67 = and i32 %54, %6
+  %68 = icmp eq i32 %67, 0
+  %69 = select i1 %68, i32 %54, i32 %67
+  %70 = tail call range(i32 0, 33) i32 @llvm.cttz.i32(i32 %69, i1 true)
+  %71 = zext nneg i32 %70 to i64
+  %72 = or disjoint i64 %27, %71
+  %73 = getelementptr i64, ptr %8, i64 %72
+  %74 = icmp eq i32 %70, 31
+  %75 = getelementptr i64, ptr %8, i64 %27
+  br i1 %17, label %76, label %103
+
+76:                                               ; preds = %53
+  br i1 %18, label %91, label %77
+
+77:                                               ; preds = %76, %77
+  %78 = phi i64 [ %86, %77 ], [ 0, %76 ]
+  %79 = phi i32 [ %85, %77 ], [ 0, %76 ]
+  %80 = getelementptr i8, ptr %55, i64 %78
+  %81 = load i8, ptr %80, align 1
+  %82 = zext i8 %81 to i32
+  %83 = trunc nuw nsw i64 %78 to i32
+  %84 = shl i32 %82, %83
+  %85 = or i32 %84, %79
+  %86 = add nuw nsw i64 %78, 1
+  %87 = icmp eq i64 %86, %57
+  br i1 %87, label %88, label %77, !llvm.loop !22
+
+88:                                               ; preds = %77
+  %89 = and i32 %59, %85
+  %90 = icmp eq i32 %89, 0
+  br i1 %90, label %103, label %92
+
+91:                                               ; preds = %76
+  br i1 %66, label %103, label %260
+
+92:                                               ; preds = %88, %92
+  %93 = phi i64 [ %101, %92 ], [ 0, %88 ]
+  %94 = phi i32 [ %100, %92 ], [ 0, %88 ]
+  %95 = getelementptr i8, ptr %55, i64 %93
+  %96 = load i8, ptr %95, align 1
+  %97 = zext i8 %96 to i32
+  %98 = trunc nuw nsw i64 %93 to i32
+  %99 = shl i32 %97, %98
+  %100 = or i32 %99, %94
+  %101 = add nuw nsw i64 %93, 1
+  %102 = icmp eq i64 %101, %57
+  br i1 %102, label %260, label %92, !llvm.loop !22
+
+103:                                              ; preds = %91, %88, %53
+  br i1 %19, label %106, label %104
+
+104:                                              ; preds = %103
+  %105 = load i64, ptr %73, align 8
+  br label %106
+
+106:                                              ; preds = %103, %104
+  %107 = phi i64 [ %105, %104 ], [ 0, %103 ]
+  br i1 %21, label %108, label %127
+
+108:                                              ; preds = %106, %123
+  %109 = phi i64 [ %125, %123 ], [ 0, %106 ]
+  %110 = phi i32 [ %124, %123 ], [ 0, %106 ]
+  %111 = trunc nuw nsw i64 %109 to i32
+  %112 = shl nuw i32 1, %111
+  %113 = and i32 %112, %69
+  %114 = icmp eq i32 %113, 0
+  br i1 %114, label %123, label %115
+
+115:                                              ; preds = %108
+  %116 = or disjoint i64 %27, %109
+  %117 = getelementptr i64, ptr %8, i64 %116
+  %118 = load i64, ptr %117, align 8
+  %119 = icmp ne i64 %118, 0
+  %120 = zext i1 %119 to i32
+  %121 = shl nuw i32 %120, %111
+  %122 = or i32 %121, %110
+  br label %123
+
+123:                                              ; preds = %108, %115
+  %124 = phi i32 [ %122, %115 ], [ %110, %108 ]
+  %125 = add nuw nsw i64 %109, 1
+  %126 = icmp eq i64 %125, 32
+  br i1 %126, label %127, label %108, !llvm.loop !25
+
+127:                                              ; preds = %123, %106
+  %128 = phi i32 [ 0, %106 ], [ %124, %123 ]
+  switch i32 %5, label %166 [
+    i32 5, label %129
+    i32 6, label %132
+    i32 7, label %135
+    i32 8, label %140
+    i32 19, label %141
+    i32 20, label %142
+    i32 0, label %203
+    i32 10, label %147
+    i32 9, label %203
+  ]
+
+129:                                              ; preds = %127
+  %130 = icmp eq i32 %128, %69
+  %131 = zext i1 %130 to i32
+  br label %203
+
+132:                                              ; preds = %127
+  %133 = icmp ne i32 %128, 0
+  %134 = zext i1 %133 to i32
+  br label %203
+
+135:                                              ; preds = %127
+  %136 = icmp eq i32 %128, 0
+  %137 = icmp eq i32 %128, %69
+  %138 = or i1 %136, %137
+  %139 = zext i1 %138 to i32
+  br label %203
+
+140:                                              ; preds = %127
+  br label %203
+
+141:                                              ; preds = %127
+  br label %203
+
+142:                                              ; preds = %127
+  br label %203
+
+143:                                              ; preds = %162
+  %144 = icmp eq i32 %163, %69
+  %145 = zext i1 %144 to i32
+  %146 = select i1 %144, i32 %69, i32 0
+  br label %203
+
+147:                                              ; preds = %127, %162
+  %148 = phi i64 [ %164, %162 ], [ 0, %127 ]
+  %149 = phi i32 [ %163, %162 ], [ %128, %127 ]
+  %150 = trunc nuw nsw i64 %148 to i32
+  %151 = shl nuw i32 1, %150
+  %152 = and i32 %151, %69
+  %153 = icmp eq i32 %152, 0
+  br i1 %153, label %162, label %154
+
+154:                                              ; preds = %147
+  %155 = or disjoint i64 %27, %148
+  %156 = getelementptr i64, ptr %8, i64 %155
+  %157 = load i64, ptr %156, align 8
+  %158 = icmp eq i64 %157, %107
+  %159 = zext i1 %158 to i32
+  %160 = shl nuw i32 %159, %150
+  %161 = or i32 %160, %149
+  br label %162
+
+162:                                              ; preds = %147, %154
+  %163 = phi i32 [ %161, %154 ], [ %149, %147 ]
+  %164 = add nuw nsw i64 %148, 1
+  %165 = icmp eq i64 %164, 32
+  br i1 %165, label %143, label %147, !llvm.loop !26
+
+166:                                              ; preds = %127
+  %167 = trunc i64 %107 to i32
+  br i1 %74, label %203, label %168
+
+168:                                              ; preds = %166
+  %169 = tail call i32 @llvm.umax.i32(i32 %70, i32 30)
+  %170 = add nuw nsw i32 %169, 1
+  %171 = zext nneg i32 %170 to i64
+  br label %172
+
+172:                                              ; preds = %168, %200
+  %173 = phi i64 [ %71, %168 ], [ %175, %200 ]
+  %174 = phi i32 [ %167, %168 ], [ %201, %200 ]
+  %175 = add nuw nsw i64 %173, 1
+  %176 = trunc nuw nsw i64 %173 to i32
+  %177 = shl nuw i32 2, %176
+  %178 = and i32 %177, %69
+  %179 = icmp eq i32 %178, 0
+  br i1 %179, label %200, label %180
+
+180:                                              ; preds = %172
+  %181 = getelementptr i64, ptr %75, i64 %175
+  %182 = load i64, ptr %181, align 8
+  %183 = trunc i64 %182 to i32
+  switch i32 %5, label %198 [
+    i32 11, label %184
+    i32 12, label %186
+    i32 13, label %188
+    i32 14, label %190
+    i32 15, label %192
+    i32 16, label %194
+    i32 17, label %196
+  ]
+
+184:                                              ; preds = %180
+  %185 = add i32 %174, %183
+  br label %200
+
+186:                                              ; preds = %180
+  %187 = tail call i32 @llvm.umin.i32(i32 %174, i32 %183)
+  br label %200
+
+188:                                              ; preds = %180
+  %189 = tail call i32 @llvm.umax.i32(i32 %174, i32 %183)
+  br label %200
+
+190:                                              ; preds = %180
+  %191 = tail call i32 @llvm.smin.i32(i32 %174, i32 %183)
+  br label %200
+
+192:                                              ; preds = %180
+  %193 = tail call i32 @llvm.smax.i32(i32 %174, i32 %183)
+  br label %200
+
+194:                                              ; preds = %180
+  %195 = and i32 %174, %183
+  br label %200
+
+196:                                              ; preds = %180
+  %197 = or i32 %174, %183
+  br label %200
+
+198:                                              ; preds = %180
+  %199 = xor i32 %174, %183
+  br label %200
+
+200:                                              ; preds = %184, %186, %188, %190, %192, %194, %196, %198, %172
+  %201 = phi i32 [ %174, %172 ], [ %199, %198 ], [ %197, %196 ], [ %195, %194 ], [ %193, %192 ], [ %191, %190 ], [ %189, %188 ], [ %187, %186 ], [ %185, %184 ]
+  %202 = icmp eq i64 %175, %171
+  br i1 %202, label %203, label %172, !llvm.loop !27
+
+203:                                              ; preds = %200, %166, %143, %127, %127, %142, %141, %140, %135, %132, %129
+  %204 = phi i32 [ %131, %129 ], [ %134, %132 ], [ %139, %135 ], [ 0, %140 ], [ 0, %141 ], [ 0, %142 ], [ 0, %127 ], [ %145, %143 ], [ 0, %127 ], [ 0, %166 ], [ 0, %200 ]
+  %205 = phi i32 [ %131, %129 ], [ %134, %132 ], [ %139, %135 ], [ %128, %140 ], [ %54, %141 ], [ %70, %142 ], [ 0, %127 ], [ %146, %143 ], [ 0, %127 ], [ %167, %166 ], [ %201, %200 ]
+  br label %206
+
+206:                                              ; preds = %203, %255
+  %207 = phi i64 [ %258, %255 ], [ 0, %203 ]
+  %208 = phi i32 [ %257, %255 ], [ %204, %203 ]
+  %209 = phi i32 [ %256, %255 ], [ %205, %203 ]
+  %210 = trunc nuw nsw i64 %207 to i32
+  %211 = shl nuw i32 1, %210
+  %212 = and i32 %211, %54
+  %213 = icmp eq i32 %212, 0
+  br i1 %213, label %255, label %214
+
+214:                                              ; preds = %206
+  br i1 %22, label %215, label %241
+
+215:                                              ; preds = %214
+  %216 = or disjoint i64 %27, %207
+  %217 = getelementptr i64, ptr %8, i64 %216
+  br label %221
+
+218:                                              ; preds = %237
+  %219 = icmp ne i32 %238, 0
+  %220 = zext i1 %219 to i32
+  br label %241
+
+221:                                              ; preds = %215, %237
+  %222 = phi i64 [ 0, %215 ], [ %239, %237 ]
+  %223 = phi i32 [ 0, %215 ], [ %238, %237 ]
+  %224 = trunc nuw nsw i64 %222 to i32
+  %225 = shl nuw i32 1, %224
+  %226 = and i32 %225, %69
+  %227 = icmp eq i32 %226, 0
+  br i1 %227, label %237, label %228
+
+228:                                              ; preds = %221
+  %229 = or disjoint i64 %27, %222
+  %230 = getelementptr i64, ptr %8, i64 %229
+  %231 = load i64, ptr %230, align 8
+  %232 = load i64, ptr %217, align 8
+  %233 = icmp eq i64 %231, %232
+  %234 = zext i1 %233 to i32
+  %235 = shl nuw i32 %234, %224
+  %236 = or i32 %235, %223
+  br label %237
+
+237:                                              ; preds = %221, %228
+  %238 = phi i32 [ %236, %228 ], [ %223, %221 ]
+  %239 = add nuw nsw i64 %222, 1
+  %240 = icmp eq i64 %239, 32
+  br i1 %240, label %218, label %221, !llvm.loop !28
+
+241:                                              ; preds = %218, %214
+  %242 = phi i32 [ %238, %218 ], [ %209, %214 ]
+  %243 = phi i32 [ %220, %218 ], [ %208, %214 ]
+  %244 = icmp eq i64 %207, %71
+  %245 = zext i1 %244 to i32
+  %246 = select i1 %23, i32 %245, i32 %243
+  br i1 %24, label %250, label %247
+
+247:                                              ; preds = %241
+  %248 = or disjoint i64 %27, %207
+  %249 = getelementptr i32, ptr %9, i64 %248
+  store i32 %242, ptr %249, align 4
+  br label %250
+
+250:                                              ; preds = %247, %241
+  br i1 %25, label %255, label %251
+
+251:                                              ; preds = %250
+  %252 = trunc i32 %246 to i8
+  %253 = or disjoint i64 %27, %207
+  %254 = getelementptr i8, ptr %10, i64 %253
+  store i8 %252, ptr %254, align 1
+  br label %255
+
+255:                                              ; preds = %250, %251, %206
+  %256 = phi i32 [ %242, %251 ], [ %242, %250 ], [ %209, %206 ]
+  %257 = phi i32 [ %246, %251 ], [ %246, %250 ], [ %208, %206 ]
+  %258 = add nuw nsw i64 %207, 1
+  %259 = icmp eq i64 %258, 32
+  br i1 %259, label %262, label %206, !llvm.loop !29
+
+260:                                              ; preds = %91, %92
+  %261 = phi i32 [ %100, %92 ], [ %63, %91 ]
+  tail call fastcc void @divergent_operation(ptr noundef %0, ptr noundef %1, i64 noundef %27, i32 noundef %54, i32 noundef %6, i32 noundef %5, i32 noundef %261, i32 noundef %7) #15
+  br label %265
+
+262:                                              ; preds = %255, %50
+  %263 = add i64 %27, 32
+  %264 = icmp ult i64 %263, %4
+  br i1 %264, label %26, label %265, !llvm.loop !30
+
+265:                                              ; preds = %262, %260, %11
+  %266 = phi i32 [ 0, %11 ], [ 1, %260 ], [ 0, %262 ]
+  ret i32 %266
+}
 
 ; Function Attrs: cold noinline nounwind optsize
-define { i64, i64 } @ptx_find_generic(ptr noundef %0, ptr noundef %1, i32 noundef %2, i32 noundef %3, i32 noundef %4, i64 noundef %5, i64 noundef %6, i32 noundef %7, i32 noundef %8, i64 noundef %9, i64 noundef %10, i64 noundef %11) local_unnamed_addr #6 {
+define internal fastcc void @divergent_operation(ptr noundef %0, ptr noundef %1, i64 noundef %2, i32 noundef %3, i32 noundef %4, i32 noundef %5, i32 noundef %6, i32 noundef %7) unnamed_addr #9 {
+  %9 = tail call range(i32 0, 33) i32 @llvm.cttz.i32(i32 %3, i1 true)
+  %10 = zext nneg i32 %9 to i64
+  %11 = add i64 %10, %2
+  %12 = getelementptr inbounds i8, ptr %0, i64 20
+  %13 = load i32, ptr %12, align 4
+  %14 = zext i32 %13 to i64
+  %15 = getelementptr i8, ptr %0, i64 24
+  %16 = load i32, ptr %15, align 4
+  %17 = zext i32 %16 to i64
+  %18 = urem i64 %11, %14
+  %19 = trunc nuw i64 %18 to i32
+  %20 = udiv i64 %11, %14
+  %21 = urem i64 %20, %17
+  %22 = trunc nuw i64 %21 to i32
+  %23 = udiv i64 %20, %17
+  %24 = trunc i64 %23 to i32
+  tail call void @record_fault(ptr noundef %0, ptr noundef %1, i32 noundef %19, i32 noundef %22, i32 noundef %24, i32 noundef 9, i32 noundef 0, i32 noundef %7, i64 noundef 0, i64 noundef 0) #14
+  %25 = xor i32 %6, -1
+  %26 = getelementptr inbounds i8, ptr %0, i64 152
+  store i32 %3, ptr %26, align 4
+  %27 = getelementptr inbounds i8, ptr %0, i64 156
+  store i32 %4, ptr %27, align 4
+  %28 = getelementptr inbounds i8, ptr %0, i64 160
+  store i32 %5, ptr %28, align 4
+  %29 = getelementptr inbounds i8, ptr %0, i64 164
+  store i32 %25, ptr %29, align 4
+  ret void
+}
+
+; Function Attrs: mustprogress nocallback nofree nosync nounwind speculatable willreturn memory(none)
+declare i32 @llvm.cttz.i32(i32, i1 immarg) #2
+
+; Function Attrs: nounwind
+define range(i32 0, 2) i32 @ptx_block_barrier(ptr noundef %0, ptr noundef %1, ptr noundef readonly %2, ptr noundef readonly %3, i64 noundef %4, i32 noundef %5) local_unnamed_addr #5 {
+  %7 = icmp eq ptr %2, null
+  %8 = icmp eq ptr %2, %3
+  %9 = or i1 %7, %8
+  br i1 %9, label %68, label %10
+
+10:                                               ; preds = %6
+  %11 = icmp eq i64 %4, 0
+  br i1 %11, label %23, label %12
+
+12:                                               ; preds = %10, %12
+  %13 = phi i64 [ %19, %12 ], [ 0, %10 ]
+  %14 = phi i32 [ %18, %12 ], [ 0, %10 ]
+  %15 = getelementptr i8, ptr %2, i64 %13
+  %16 = load i8, ptr %15, align 1
+  %17 = zext i8 %16 to i32
+  %18 = add i32 %14, %17
+  %19 = add nuw i64 %13, 1
+  %20 = icmp eq i64 %19, %4
+  br i1 %20, label %21, label %12, !llvm.loop !21
+
+21:                                               ; preds = %12
+  %22 = icmp eq ptr %3, null
+  br i1 %22, label %36, label %27
+
+23:                                               ; preds = %10
+  %24 = icmp eq ptr %3, null
+  br i1 %24, label %36, label %68
+
+25:                                               ; preds = %27
+  %26 = zext i32 %33 to i64
+  br label %36
+
+27:                                               ; preds = %21, %27
+  %28 = phi i64 [ %34, %27 ], [ 0, %21 ]
+  %29 = phi i32 [ %33, %27 ], [ 0, %21 ]
+  %30 = getelementptr i8, ptr %3, i64 %28
+  %31 = load i8, ptr %30, align 1
+  %32 = zext i8 %31 to i32
+  %33 = add i32 %29, %32
+  %34 = add nuw i64 %28, 1
+  %35 = icmp eq i64 %34, %4
+  br i1 %35, label %25, label %27, !llvm.loop !21
+
+36:                                               ; preds = %25, %23, %21
+  %37 = phi i32 [ %18, %21 ], [ 0, %23 ], [ %18, %25 ]
+  %38 = phi i64 [ %4, %21 ], [ 0, %23 ], [ %26, %25 ]
+  %39 = zext i32 %37 to i64
+  %40 = icmp eq i64 %38, %39
+  br i1 %40, label %68, label %41
+
+41:                                               ; preds = %36, %41
+  %42 = phi i64 [ %46, %41 ], [ 0, %36 ]
+  %43 = getelementptr i8, ptr %2, i64 %42
+  %44 = load i8, ptr %43, align 1
+  %45 = icmp eq i8 %44, 0
+  %46 = add i64 %42, 1
+  br i1 %45, label %41, label %47, !llvm.loop !31
+
+47:                                               ; preds = %41
+  %48 = getelementptr inbounds i8, ptr %0, i64 20
+  %49 = load i32, ptr %48, align 4
+  %50 = zext i32 %49 to i64
+  %51 = getelementptr i8, ptr %0, i64 24
+  %52 = load i32, ptr %51, align 4
+  %53 = zext i32 %52 to i64
+  %54 = urem i64 %42, %50
+  %55 = trunc nuw i64 %54 to i32
+  %56 = udiv i64 %42, %50
+  %57 = urem i64 %56, %53
+  %58 = trunc nuw i64 %57 to i32
+  %59 = udiv i64 %56, %53
+  %60 = trunc i64 %59 to i32
+  tail call void @record_fault(ptr noundef %0, ptr noundef %1, i32 noundef %55, i32 noundef %58, i32 noundef %60, i32 noundef 8, i32 noundef 0, i32 noundef %5, i64 noundef 0, i64 noundef 0) #14
+  %61 = trunc i64 %38 to i32
+  %62 = sub i64 %4, %38
+  %63 = trunc i64 %62 to i32
+  %64 = getelementptr inbounds i8, ptr %0, i64 152
+  store i32 %37, ptr %64, align 4
+  %65 = getelementptr inbounds i8, ptr %0, i64 156
+  store i32 %61, ptr %65, align 4
+  %66 = getelementptr inbounds i8, ptr %0, i64 160
+  store i32 0, ptr %66, align 4
+  %67 = getelementptr inbounds i8, ptr %0, i64 164
+  store i32 %63, ptr %67, align 4
+  br label %68
+
+68:                                               ; preds = %23, %47, %36, %6
+  %69 = phi i32 [ 0, %6 ], [ 1, %47 ], [ 0, %36 ], [ 0, %23 ]
+  ret i32 %69
+}
+
+declare void @record_fault(ptr noundef, ptr noundef, i32 noundef, i32 noundef, i32 noundef, i32 noundef, i32 noundef, i32 noundef, i64 noundef, i64 noundef) local_unnamed_addr #10
+
+; Function Attrs: nofree norecurse nosync nounwind memory(argmem: read)
+define i32 @ptx_block_reduction(ptr noundef readonly %0, i64 noundef %1, i32 noundef %2, ptr nocapture noundef readonly %3) local_unnamed_addr #6 {
+  %5 = icmp eq i64 %1, 0
+  br i1 %5, label %8, label %6
+
+6:                                                ; preds = %4
+  %7 = icmp eq ptr %0, null
+  br label %12
+
+8:                                                ; preds = %20, %4
+  %9 = phi i64 [ 0, %4 ], [ %28, %20 ]
+  %10 = phi i64 [ 0, %4 ], [ %22, %20 ]
+  %11 = icmp eq i32 %2, 1
+  br i1 %11, label %31, label %34
+
+12:                                               ; preds = %6, %20
+  %13 = phi i64 [ 0, %6 ], [ %22, %20 ]
+  %14 = phi i64 [ 0, %6 ], [ %29, %20 ]
+  %15 = phi i64 [ 0, %6 ], [ %28, %20 ]
+  br i1 %7, label %20, label %16
+
+16:                                               ; preds = %12
+  %17 = getelementptr i8, ptr %0, i64 %14
+  %18 = load i8, ptr %17, align 1
+  %19 = zext i8 %18 to i64
+  br label %20
+
+20:                                               ; preds = %12, %16
+  %21 = phi i64 [ %19, %16 ], [ 1, %12 ]
+  %22 = add i64 %21, %13
+  %23 = getelementptr i64, ptr %3, i64 %14
+  %24 = load i64, ptr %23, align 8
+  %25 = icmp eq i64 %24, 0
+  %26 = and i64 %21, 1
+  %27 = select i1 %25, i64 0, i64 %26
+  %28 = add i64 %27, %15
+  %29 = add nuw i64 %14, 1
+  %30 = icmp eq i64 %29, %1
+  br i1 %30, label %8, label %12, !llvm.loop !32
+
+31:                                               ; preds = %8
+  %32 = icmp eq i64 %9, %10
+  %33 = zext i1 %32 to i32
+  br label %40
+
+34:                                               ; preds = %8
+  %35 = icmp eq i32 %2, 2
+  %36 = icmp ne i64 %9, 0
+  %37 = zext i1 %36 to i32
+  %38 = trunc i64 %9 to i32
+  %39 = select i1 %35, i32 %37, i32 %38
+  br label %40
+
+40:                                               ; preds = %34, %31
+  %41 = phi i32 [ %33, %31 ], [ %39, %34 ]
+  ret i32 %41
+}
+
+; Function Attrs: nofree norecurse nosync nounwind memory(argmem: readwrite)
+define void @ptx_fill_u8(ptr noundef readonly %0, i64 noundef %1, i32 noundef %2, ptr nocapture noundef writeonly %3) local_unnamed_addr #11 {
+  %5 = icmp eq i64 %1, 0
+  br i1 %5, label %10, label %6
+
+6:                                                ; preds = %4
+  %7 = icmp eq ptr %0, null
+  %8 = icmp ne i32 %2, 0
+  %9 = zext i1 %8 to i8
+  br label %11
+
+10:                                               ; preds = %19, %4
+  ret void
+
+11:                                               ; preds = %6, %19
+  %12 = phi i64 [ 0, %6 ], [ %20, %19 ]
+  br i1 %7, label %17, label %13
+
+13:                                               ; preds = %11
+  %14 = getelementptr i8, ptr %0, i64 %12
+  %15 = load i8, ptr %14, align 1
+  %16 = icmp eq i8 %15, 0
+  br i1 %16, label %19, label %17
+
+17:                                               ; preds = %13, %11
+  %18 = getelementptr i8, ptr %3, i64 %12
+  store i8 %9, ptr %18, align 1
+  br label %19
+
+19:                                               ; preds = %13, %17
+  %20 = add nuw i64 %12, 1
+  %21 = icmp eq i64 %20, %1
+  br i1 %21, label %10, label %11, !llvm.loop !33
+}
+
+; Function Attrs: nofree norecurse nosync nounwind memory(argmem: readwrite)
+define void @ptx_fill_u32(ptr noundef readonly %0, i64 noundef %1, i32 noundef %2, ptr nocapture noundef writeonly %3) local_unnamed_addr #11 {
+  %5 = icmp eq i64 %1, 0
+  br i1 %5, label %8, label %6
+
+6:                                                ; preds = %4
+  %7 = icmp eq ptr %0, null
+  br label %9
+
+8:                                                ; preds = %17, %4
+  ret void
+
+9:                                                ; preds = %6, %17
+  %10 = phi i64 [ 0, %6 ], [ %18, %17 ]
+  br i1 %7, label %15, label %11
+
+11:                                               ; preds = %9
+  %12 = getelementptr i8, ptr %0, i64 %10
+  %13 = load i8, ptr %12, align 1
+  %14 = icmp eq i8 %13, 0
+  br i1 %14, label %17, label %15
+
+15:                                               ; preds = %11, %9
+  %16 = getelementptr i32, ptr %3, i64 %10
+  store i32 %2, ptr %16, align 4
+  br label %17
+
+17:                                               ; preds = %11, %15
+  %18 = add nuw i64 %10, 1
+  %19 = icmp eq i64 %18, %1
+  br i1 %19, label %8, label %9, !llvm.loop !34
+}
+
+; Function Attrs: cold noinline nounwind optsize
+define { i64, i64 } @ptx_find_global(ptr noundef %0, ptr noundef %1, i32 noundef %2, i32 noundef %3, i32 noundef %4, i64 noundef %5, i64 noundef %6, i32 noundef %7, i32 noundef %8) local_unnamed_addr #9 {
+  %10 = and i32 %7, 255
+  %11 = add i64 %6, -1
+  %12 = and i64 %11, %5
+  %13 = icmp eq i64 %12, 0
+  br i1 %13, label %14, label %44
+
+14:                                               ; preds = %9
+  %15 = tail call ptr @find_range(ptr noundef %0, i64 noundef %5, i64 noundef %6) #14
+  %16 = icmp eq ptr %15, null
+  br i1 %16, label %44, label %17
+
+17:                                               ; preds = %14
+  %18 = icmp eq i32 %10, 1
+  br i1 %18, label %24, label %19
+
+19:                                               ; preds = %17
+  %20 = getelementptr inbounds i8, ptr %15, i64 16
+  %21 = load i64, ptr %20, align 8
+  %22 = and i64 %21, 1
+  %23 = icmp eq i64 %22, 0
+  br i1 %23, label %44, label %24
+
+24:                                               ; preds = %19, %17
+  %25 = icmp ult i32 %7, 4096
+  br i1 %25, label %26, label %40
+
+26:                                               ; preds = %24
+  %27 = load i64, ptr %15, align 8
+  %28 = xor i64 %27, -1
+  %29 = getelementptr inbounds i8, ptr %1, i64 112
+  %30 = lshr i32 %7, 7
+  %31 = and i32 %30, 30
+  %32 = zext nneg i32 %31 to i64
+  %33 = getelementptr [32 x i64], ptr %29, i64 0, i64 %32
+  store i64 %28, ptr %33, align 8
+  %34 = getelementptr inbounds i8, ptr %15, i64 8
+  %35 = load i64, ptr %34, align 8
+  %36 = xor i64 %35, -1
+  %37 = or i32 %30, 1
+  %38 = zext nneg i32 %37 to i64
+  %39 = getelementptr [32 x i64], ptr %29, i64 0, i64 %38
+  store i64 %36, ptr %39, align 8
+  br label %40
+
+40:                                               ; preds = %24, %26
+  %41 = load i64, ptr %15, align 8
+  %42 = getelementptr inbounds i8, ptr %15, i64 8
+  %43 = load i64, ptr %42, align 8
+  br label %46
+
+44:                                               ; preds = %14, %19, %9
+  %45 = phi i32 [ 2, %9 ], [ 1, %14 ], [ 10, %19 ]
+  tail call void @record_fault(ptr noundef %0, ptr noundef %1, i32 noundef %2, i32 noundef %3, i32 noundef %4, i32 noundef %45, i32 noundef %10, i32 noundef %8, i64 noundef %5, i64 noundef %6) #14
+  br label %46
+
+46:                                               ; preds = %40, %44
+  %47 = phi i64 [ 0, %44 ], [ %41, %40 ]
+  %48 = phi i64 [ 0, %44 ], [ %43, %40 ]
+  %49 = insertvalue { i64, i64 } poison, i64 %47, 0
+  %50 = insertvalue { i64, i64 } %49, i64 %48, 1
+  ret { i64, i64 } %50
+}
+
+declare ptr @find_range(ptr noundef, i64 noundef, i64 noundef) local_unnamed_addr #10
+
+; Function Attrs: cold noinline nounwind optsize
+define { i64, i64 } @ptx_find_generic(ptr noundef %0, ptr noundef %1, i32 noundef %2, i32 noundef %3, i32 noundef %4, i64 noundef %5, i64 noundef %6, i32 noundef %7, i32 noundef %8, i64 noundef %9, i64 noundef %10, i64 noundef %11) local_unnamed_addr #9 {
   %13 = add i64 %6, -1
   %14 = and i64 %13, %5
   %15 = icmp eq i64 %14, 0
-  br i1 %15, label %16, label %50
+  br i1 %15, label %16, label %51
 
 16:                                               ; preds = %12
   %17 = getelementptr inbounds i8, ptr %1, i64 32
@@ -5435,7 +6411,7 @@ define { i64, i64 } @ptx_find_generic(ptr noundef %0, ptr noundef %1, i32 nounde
 
 30:                                               ; preds = %16
   %31 = add i64 %25, %19
-  br label %54
+  br label %55
 
 32:                                               ; preds = %16
   %33 = sub i64 %5, %9
@@ -5447,61 +6423,71 @@ define { i64, i64 } @ptx_find_generic(ptr noundef %0, ptr noundef %1, i32 nounde
 
 38:                                               ; preds = %32
   %39 = add i64 %10, %9
-  br label %54
+  br label %55
 
 40:                                               ; preds = %32
-  %41 = icmp eq i32 %7, 1
-  br i1 %41, label %42, label %50
+  %41 = and i32 %7, 255
+  %42 = icmp eq i32 %41, 1
+  br i1 %42, label %43, label %51
 
-42:                                               ; preds = %40
-  %43 = sub i64 %5, %21
-  %44 = icmp uge i64 %43, %11
-  %45 = sub i64 %11, %43
-  %46 = icmp ult i64 %45, %6
-  %47 = or i1 %44, %46
-  br i1 %47, label %50, label %48
+43:                                               ; preds = %40
+  %44 = sub i64 %5, %21
+  %45 = icmp uge i64 %44, %11
+  %46 = sub i64 %11, %44
+  %47 = icmp ult i64 %46, %6
+  %48 = or i1 %45, %47
+  br i1 %48, label %51, label %49
 
-48:                                               ; preds = %42
-  %49 = add i64 %21, %11
-  br label %54
+49:                                               ; preds = %43
+  %50 = add i64 %21, %11
+  br label %55
 
-50:                                               ; preds = %42, %40, %12
-  %51 = tail call { i64, i64 } @ptx_find_global(ptr noundef %0, ptr noundef %1, i32 noundef %2, i32 noundef %3, i32 noundef %4, i64 noundef %5, i64 noundef %6, i32 noundef %7, i32 noundef %8) #11
-  %52 = extractvalue { i64, i64 } %51, 0
-  %53 = extractvalue { i64, i64 } %51, 1
-  br label %54
+51:                                               ; preds = %43, %40, %12
+  %52 = tail call { i64, i64 } @ptx_find_global(ptr noundef %0, ptr noundef %1, i32 noundef %2, i32 noundef %3, i32 noundef %4, i64 noundef %5, i64 noundef %6, i32 noundef %7, i32 noundef %8) #15
+  %53 = extractvalue { i64, i64 } %52, 0
+  %54 = extractvalue { i64, i64 } %52, 1
+  br label %55
 
-54:                                               ; preds = %48, %38, %30, %50
-  %55 = phi i64 [ %52, %50 ], [ %21, %48 ], [ %9, %38 ], [ %19, %30 ]
-  %56 = phi i64 [ %53, %50 ], [ %49, %48 ], [ %39, %38 ], [ %31, %30 ]
-  %57 = insertvalue { i64, i64 } poison, i64 %55, 0
-  %58 = insertvalue { i64, i64 } %57, i64 %56, 1
-  ret { i64, i64 } %58
+55:                                               ; preds = %49, %38, %30, %51
+  %56 = phi i64 [ %53, %51 ], [ %21, %49 ], [ %9, %38 ], [ %19, %30 ]
+  %57 = phi i64 [ %54, %51 ], [ %50, %49 ], [ %39, %38 ], [ %31, %30 ]
+  %58 = insertvalue { i64, i64 } poison, i64 %56, 0
+  %59 = insertvalue { i64, i64 } %58, i64 %57, 1
+  ret { i64, i64 } %59
 }
 
 ; Function Attrs: mustprogress nocallback nofree nosync nounwind speculatable willreturn memory(none)
 declare i64 @llvm.ctlz.i64(i64, i1 immarg) #2
 
 ; Function Attrs: nounwind
-declare i32 @clock_gettime(i32 noundef, ptr noundef) local_unnamed_addr #8
+declare i32 @clock_gettime(i32 noundef, ptr noundef) local_unnamed_addr #12
 
 ; Function Attrs: nocallback nofree nosync nounwind speculatable willreturn memory(none)
-declare i64 @llvm.abs.i64(i64, i1 immarg) #9
+declare i64 @llvm.abs.i64(i64, i1 immarg) #13
 
 ; Function Attrs: nocallback nofree nosync nounwind speculatable willreturn memory(none)
-declare i16 @llvm.smax.i16(i16, i16) #9
+declare i16 @llvm.smax.i16(i16, i16) #13
 
 ; Function Attrs: nocallback nofree nosync nounwind speculatable willreturn memory(none)
-declare i32 @llvm.umin.i32(i32, i32) #9
+declare i32 @llvm.umin.i32(i32, i32) #13
 
 ; Function Attrs: nocallback nofree nosync nounwind speculatable willreturn memory(none)
-declare i32 @llvm.usub.sat.i32(i32, i32) #9
+declare i32 @llvm.usub.sat.i32(i32, i32) #13
 
 ; Function Attrs: nocallback nofree nosync nounwind speculatable willreturn memory(none)
-declare i32 @llvm.abs.i32(i32, i1 immarg) #9
+declare i32 @llvm.abs.i32(i32, i1 immarg) #13
 
 ; Function Attrs: nocallback nofree nosync nounwind speculatable willreturn memory(none)
-declare i32 @llvm.umax.i32(i32, i32) #9
+declare i32 @llvm.umax.i32(i32, i32) #13
+
+; Function Attrs: nocallback nofree nosync nounwind speculatable willreturn memory(none)
+declare i64 @llvm.umin.i64(i64, i64) #13
+
+; Function Attrs: nocallback nofree nosync nounwind speculatable willreturn memory(none)
+declare i32 @llvm.smax.i32(i32, i32) #13
+
+; Function Attrs: nocallback nofree nosync nounwind speculatable willreturn memory(none)
+declare i32 @llvm.smin.i32(i32, i32) #13
 
 attributes #0 = { mustprogress nofree norecurse nosync nounwind willreturn memory(none) }
 attributes #1 = { mustprogress nocallback nofree nosync nounwind willreturn memory(argmem: readwrite) }
@@ -5509,12 +6495,16 @@ attributes #2 = { mustprogress nocallback nofree nosync nounwind speculatable wi
 attributes #3 = { nofree norecurse nosync nounwind memory(none) }
 attributes #4 = { nofree norecurse nounwind memory(argmem: readwrite) }
 attributes #5 = { nounwind }
-attributes #6 = { cold noinline nounwind optsize }
-attributes #7 = { nounwind }
-attributes #8 = { nounwind }
-attributes #9 = { nocallback nofree nosync nounwind speculatable willreturn memory(none) }
+attributes #6 = { nofree norecurse nosync nounwind memory(argmem: read) }
+attributes #7 = { noinline nounwind }
+attributes #8 = { inlinehint nounwind }
+attributes #9 = { cold noinline nounwind optsize }
 attributes #10 = { nounwind }
-attributes #11 = { cold }
+attributes #11 = { nofree norecurse nosync nounwind memory(argmem: readwrite) }
+attributes #12 = { nounwind }
+attributes #13 = { nocallback nofree nosync nounwind speculatable willreturn memory(none) }
+attributes #14 = { nounwind }
+attributes #15 = { cold }
 
 
 !3 = distinct !{!3, !4}
@@ -5534,3 +6524,17 @@ attributes #11 = { cold }
 !18 = distinct !{!18}
 !19 = distinct !{!19}
 !20 = distinct !{!20}
+!21 = distinct !{!21, !4}
+!22 = distinct !{!22, !4}
+!23 = distinct !{!23, !4}
+!24 = distinct !{!24, !4}
+!25 = distinct !{!25, !4}
+!26 = distinct !{!26, !4}
+!27 = distinct !{!27, !4}
+!28 = distinct !{!28, !4}
+!29 = distinct !{!29, !4}
+!30 = distinct !{!30, !4}
+!31 = distinct !{!31, !4}
+!32 = distinct !{!32, !4}
+!33 = distinct !{!33, !4}
+!34 = distinct !{!34, !4}

@@ -106,14 +106,22 @@ def _shared(e: Emitter, base: Register | Immediate, offset: int, nbytes: int, ac
         wide = e.op(f"zext i32 {value} to i64") if narrow else value
         _check_shared(e, wide, nbytes, access)
         return e.op(f"getelementptr i8, ptr {arena}, i64 {wide}")
-    value = e.register(base.name, "i32" if narrow else "i64")
-    known = e.values[base.name]
+    return e.places.offset_pointer(e, _shared_start(e, base.name, arena, narrow), offset)
+
+
+def _shared_start(e: Emitter, register: str, arena: str, narrow: bool) -> str:
+    """A pointer to where a register points in shared memory, kept as long as the register's value is."""
+    if e.is_common(register):
+        with e.uniformly():
+            return _shared_start(e, register, arena, narrow)
+    value = e.register(register, "i32" if narrow else "i64")
+    known = e.values[register]
     start = known.get("shared")
     if start is None:
         # With the sign extended an offset may follow in 64 bits: a legal sum has neither wrapped nor bit 31.
         wide = e.op(f"sext i32 {value} to i64") if narrow else value
         start = known["shared"] = e.op(f"getelementptr i8, ptr {arena}, i64 {wide}")
-    return e.places.offset_pointer(e, start, offset)
+    return start
 
 
 def _check_shared(e: Emitter, offset: str, nbytes: int, access: abi.Access) -> None:
@@ -169,7 +177,8 @@ def _check_range(e: Emitter, address: str, key: str, space: str, nbytes: int, ac
         _check_parameters(e, address, nbytes, access)
         return
     writes = access is not abi.Access.READ
-    base, end = _remembered(e, f"{e.places.root_of(key)}{' w' if writes else ''}{' g' if space == 'generic' else ''}")
+    root = f"{e.places.root_of(key)}{' w' if writes else ''}{' g' if space == 'generic' else ''}"
+    base, end, slot = _remembered(e, root)
     from_ = e.op(f"load i64, ptr {base}")
     last = e.op(f"sub i64 {e.op(f'load i64, ptr {end}')}, {nbytes}")
     hit = e.op(f"and i1 {e.op(f'icmp uge i64 {address}, {from_}')}, {e.op(f'icmp ule i64 {address}, {last}')}")
@@ -179,7 +188,8 @@ def _check_range(e: Emitter, address: str, key: str, space: str, nbytes: int, ac
     e.do(f"br i1 {hit}, label %{legal}, label %{miss}, {_UNLIKELY}")
     e.begin(miss)
     who = f"ptr %launch, ptr %block, {thread_arguments(e)}"
-    where = f"i64 {address}, i64 {nbytes}, i32 {access:d}, i32 {e.sites.number(e.instruction)}"
+    what = int(access) | slot << 8
+    where = f"i64 {address}, i64 {nbytes}, i32 {what}, i32 {e.sites.number(e.instruction)}"
     if space == "generic":
         e.declare("ptx_find_generic", f"{{ i64, i64 }} @ptx_find_generic({_FIND_ARGUMENTS}, i64, i64, i64)")
         places = e.places
@@ -205,9 +215,19 @@ def _check_parameters(e: Emitter, address: str, nbytes: int, access: abi.Access)
     _fault_unless(e, good, abi.FaultKind.PARAM_BOUNDS, access, distance, nbytes)
 
 
-def _remembered(e: Emitter, key: str) -> tuple[str, str]:
-    """Where the last range found for accesses of one origin is kept: begin and end."""
+def _remembered(e: Emitter, key: str) -> tuple[str, str, int]:
+    """Where the last range found for accesses of one origin is kept (begin and end), and its number in the block.
+
+    Threads find what the block's earlier threads found. The block holds complements, so that zeros mean nothing yet.
+    """
+    slot = e.range_slots.setdefault(key, len(e.range_slots))
     base, end = e.at_entry(f"base {key}", "alloca i64"), e.at_entry(f"end {key}", "alloca i64")
-    e.at_entry_do(f"base {key}", f"store i64 {_EMPTY}, ptr {base}")
-    e.at_entry_do(f"end {key}", f"store i64 {_EMPTY}, ptr {end}")
-    return base, end
+    for n, place in enumerate((base, end)):
+        start = str(_EMPTY)
+        if slot < abi.KNOWN_RANGES:
+            offset = abi.Block.known.offset + 8 * (2 * slot + n)
+            pointer = e.at_entry(f"known pointer {slot} {n}", f"getelementptr i8, ptr %block, i64 {offset}")
+            stored = e.at_entry(f"known {slot} {n}", f"load i64, ptr {pointer}, align 8")
+            start = e.at_entry(f"known value {slot} {n}", f"xor i64 {stored}, -1")
+        e.at_entry_do(f"range {key} {n}", f"store i64 {start}, ptr {place}")
+    return base, end, slot

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from ....errors import UnsupportedInstruction
 from ....ptx.syntax import Function, Instruction, PtxModule
 from .block_code import BlockTranslator
-from .block_mode import NotByBlock, StepFinder
+from .choice import Choice
 from .emitter import instruction_text
 from .kernel import KernelBody, ThreadTranslator, TranslatedKernel
 from .refusal import Refused
+from .steps import NotByBlock, StepFinder
 
 
 def translate(
@@ -20,12 +21,13 @@ def translate(
     module_name: str,
     check: str | None = None,
     global_addresses: Mapping[str, int] | None = None,
-    by_block: bool = True,
+    by_block: bool | None = None,
 ) -> TranslatedKernel:
     """LLVM IR for one kernel, in text.
 
     `check` is "memory" for checked accesses or None. `global_addresses` are the host addresses of the module's
-    `.global` and `.const` variables. Raises `UnsupportedInstruction` for what is not translated.
+    `.global` and `.const` variables. `by_block` says how to run the kernel: by block where that can be (True), thread by
+    thread (False), or as seems faster (None). Raises `UnsupportedInstruction` for what is not translated.
     """
     if check not in (None, "memory"):
         raise ValueError(f'check is {check!r}; the translator knows "memory" and None')
@@ -53,17 +55,19 @@ def _translated(
     check: str | None,
     global_addresses: Mapping[str, int] | None,
     *,
-    by_block: bool = True,
+    by_block: bool | None = None,
 ) -> TranslatedKernel:
     body = KernelBody(module, kernel)
-    if by_block:
+    if by_block is not False:
         places = body.places(global_addresses, suspends=body.suspends)
         try:
-            finder = StepFinder(body.function, body.blocks, places.private)
+            finder = StepFinder(body.function, body.blocks, body.liveness, places.private)
+            translator = BlockTranslator(body, places, finder, check=check)
         except NotByBlock:
             pass
         else:
-            return BlockTranslator(body, places, finder, check=check).translate()
+            if by_block is True or Choice(translator, check).by_block():
+                return translator.translate()
     return ThreadTranslator(body, body.places(global_addresses, suspends=body.suspends), check=check).translate()
 
 

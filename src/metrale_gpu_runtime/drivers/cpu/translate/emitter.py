@@ -54,7 +54,10 @@ class Emitter:
         self.independent = ""
         # Registers that are the same for all threads: computed ahead of the loop over them (block_mode.py).
         self.uniform: frozenset[str] = frozenset()
-        self._other: tuple[list[str], dict[str, Values], set[str], str] = ([], {}, set(), "")
+        # Of those, registers that threads change by themselves in the step at hand.
+        self.own: frozenset[str] = frozenset()
+        self._other: tuple[list[str], dict[str, Values], set[str], str, tuple[str, str, str]]
+        self._other = ([], {}, set(), "", ("0", "0", "0"))
         self.is_uniform_code = False
         self.lines: list[str] = []
         self.header: list[str] = []
@@ -62,8 +65,10 @@ class Emitter:
         self.declarations: dict[str, str] = {}
         self.values: dict[str, Values] = {}
         self.dirty: set[str] = set()
-        self.slots: dict[str, str] = {}
+        self.slots: dict[tuple[str, bool], str] = {}
         self.label = "entry"
+        # Numbers of the origins of checked addresses.
+        self.range_slots: dict[str, int] = {}
         # Results of .ftz instructions: no subnormals are left in them to be flushed.
         self.flushed: set[str] = set()
         self.on_demand: Callable[[str], bool] = lambda register: False
@@ -154,8 +159,8 @@ class Emitter:
 
     def _swap(self) -> None:
         other = self._other
-        self._other = (self.lines, self.values, self.dirty, self.label)
-        self.lines, self.values, self.dirty, self.label = other
+        self._other = (self.lines, self.values, self.dirty, self.label, self.tid)
+        self.lines, self.values, self.dirty, self.label, self.tid = other
         self.is_uniform_code = not self.is_uniform_code
 
     # ------------------------------------------------------------ conversion of representation
@@ -190,16 +195,34 @@ class Emitter:
 
     # ------------------------------------------------------------ registers
 
+    def allocas(self, starts_live: Iterable[str]) -> list[str]:
+        """The allocas of all registers, and zeros for those that are read before they are written: LLVM's undefined
+        values would be worse than anything."""
+        zero = {"float": "0.0", "double": "0.0", "ptr": "null"}
+        lines = [f"  {slot} = alloca {self.register_types[name]}" for (name, _), slot in self.slots.items()]
+        for name in (*starts_live, CARRY):
+            slot = self.slots.get((name, False))
+            if slot is not None:
+                own = self.register_types[name]
+                lines.append(f"  store {own} {zero.get(own, '0')}, ptr {slot}")
+        return lines
+
     def slot(self, register: str) -> str:
         """The alloca of a register."""
-        name = self.slots.get(register)
+        # A thread's own copy of a register that is otherwise uniform must not lie where the common value does.
+        key = (register, register in self.own and not self.is_uniform_code)
+        name = self.slots.get(key)
         if name is None:
-            name = self.slots[register] = f"%r{len(self.slots)}"
+            name = self.slots[key] = f"%r{len(self.slots)}"
         return name
+
+    def is_common(self, register: str) -> bool:
+        """Whether a register's value is computed ahead of the loop over the threads, in which we are."""
+        return register in self.uniform and not self.is_uniform_code and register not in self.own
 
     def register(self, name: str, llvm: str) -> str:
         """The value of a register as an LLVM type."""
-        if name in self.uniform and not self.is_uniform_code:
+        if self.is_common(name):
             with self.uniformly():
                 return self.register(name, llvm)
         known = self.values.get(name)

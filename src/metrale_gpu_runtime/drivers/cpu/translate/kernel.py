@@ -9,7 +9,7 @@ from ....ptx.control_flow import basic_blocks, live_registers, writes
 from ....ptx.syntax import Function, Instruction, PtxModule, Register, SourceLine, SpecialRegister, Symbol
 from .. import abi
 from . import instructions as _instructions  # noqa: F401  (registers the handlers)
-from .emitter import CARRY, Emitter, instruction_text, scalar_of_register
+from .emitter import Emitter, instruction_text, scalar_of_register
 from .flatten import flatten, symbols_used
 from .places import Places
 from .pointers import pointer_registers
@@ -109,14 +109,7 @@ class ThreadTranslator:
 
     def _entry(self) -> list[str]:
         e, suspension = self.e, self.suspension
-        allocas = [f"  {slot} = alloca {e.register_types[name]}" for name, slot in e.slots.items()]
-        # A register that is read before it is written holds something; LLVM's undef would be worse than anything.
-        starts_live = self.liveness.at_start(0) if self.blocks else ()
-        zero = {"float": "0.0", "double": "0.0", "ptr": "null"}
-        for name in (*starts_live, CARRY):
-            if name in e.slots:
-                own = e.register_types[name]
-                allocas.append(f"  store {own} {zero.get(own, '0')}, ptr {e.slots[name]}")
+        allocas = e.allocas(self.liveness.at_start(0) if self.blocks else ())
         first = "b0" if self.blocks else "end"
         text = [*allocas, *e.header]
         if suspension.resume_labels:
@@ -247,9 +240,13 @@ class ThreadTranslator:
         e.flush(self.liveness.at_end(index))
         label_blocks = {label: block.index for block in self.blocks for label in block.labels}
         targets = [label_blocks[label] for label in self.function.branch_tables[table.name]]
-        cases = " ".join(f"i32 {n}, label %b{target}" for n, target in enumerate(targets))
+        labels = [self._block_label(target) for target in targets]
+        cases = " ".join(f"i32 {n}, label %{label}" for n, label in enumerate(labels))
         # An index past the table is undefined; it takes the last entry.
-        e.do(f"switch i32 {value}, label %b{targets[-1]} [ {cases} ]")
+        e.do(f"switch i32 {value}, label %{labels[-1]} [ {cases} ]")
+
+    def _block_label(self, index: int) -> str:
+        return f"b{index}"
 
     def _end(self, index: int, statement: Instruction) -> bool:
         """`ret`, `exit`, `trap`; whether the block ends here."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ....ptx.control_flow import reads, writes
 from ....ptx.syntax import Address, Function, Immediate, Instruction, Negated, Register, SpecialRegister, Symbol
 from .places import VARYING_REGISTERS
@@ -42,6 +44,14 @@ def rematerialisable(
     Registers in `uniform` are computed elsewhere: they are free to use where they never change, and are not among
     the result.
     """
+    found, _ = rematerialisable_with_costs(function, uniform, most_operations)
+    return found
+
+
+def rematerialisable_with_costs(
+    function: Function, uniform: frozenset[str], most_operations: int
+) -> tuple[dict[str, Instruction], Callable[[Instruction], bool]]:
+    """The same, with a judge of whether the result of any other instruction could be computed again."""
     assert function.body is not None
     definitions: dict[str, Instruction | None] = {}
     for statement in function.body:
@@ -62,7 +72,12 @@ def rematerialisable(
             costs[names[0]] = 0
         elif cost is not None and cost <= most_operations:
             costs[names[0]] = cost
-    return {name: found for name in costs if name not in uniform and (found := definitions[name]) is not None}
+
+    def judge(instruction: Instruction) -> bool:
+        cost = _cost(instruction, parameters, costs) if instruction.guard is None else None
+        return cost is not None and cost <= most_operations
+
+    return {n: found for n in costs if n not in uniform and (found := definitions[n]) is not None}, judge
 
 
 def _cost(statement: Instruction, parameters: set[str], costs: dict[str, int]) -> int | None:

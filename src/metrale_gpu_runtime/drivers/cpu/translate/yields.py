@@ -78,8 +78,8 @@ def _yield_like(body: tuple[Statement, ...], at: int, why: str) -> Instruction:
 def _spinning_ends(body: tuple[Statement, ...], blocks: tuple[BasicBlock, ...]) -> list[int]:
     """Where to yield: before the last statement of each block that closes a spinning loop."""
     found: list[int] = []
-    for tail, head in _back_edges(blocks):
-        members = _natural_loop(blocks, tail, head)
+    for tail, head in back_edges(blocks):
+        members = natural_loop(blocks, tail, head)
         instructions = [
             statement
             for index in members
@@ -93,7 +93,7 @@ def _spinning_ends(body: tuple[Statement, ...], blocks: tuple[BasicBlock, ...]) 
     return found
 
 
-def _back_edges(blocks: tuple[BasicBlock, ...]) -> list[tuple[int, int]]:
+def back_edges(blocks: tuple[BasicBlock, ...]) -> list[tuple[int, int]]:
     """Edges to a block that is still open in a depth-first walk from the entry: every cycle has one."""
     found: list[tuple[int, int]] = []
     state = [0] * len(blocks)
@@ -116,7 +116,7 @@ def _back_edges(blocks: tuple[BasicBlock, ...]) -> list[tuple[int, int]]:
     return found
 
 
-def _natural_loop(blocks: tuple[BasicBlock, ...], tail: int, head: int) -> set[int]:
+def natural_loop(blocks: tuple[BasicBlock, ...], tail: int, head: int) -> set[int]:
     members = {head, tail}
     pending = [tail] if tail != head else []
     while pending:
