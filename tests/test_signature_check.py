@@ -230,6 +230,35 @@ def test_a_structure_of_wider_fields_is_refused() -> None:
     _declared("float4 v").check((_opaque(16, 4, structured=True),))
 
 
+@pytest.mark.parametrize(
+    ("declared", "taken"),
+    [
+        ("float2 v", {c64}),
+        ("const double2 v", {c128}),
+        ("int2 v", set()),
+        ("uchar4 v", set()),
+        ("__half2 v", set()),
+        ("float1 v", {f32}),
+        ("longlong1 v", {i64}),
+    ],
+)
+def test_a_number_is_no_vector(declared: str, taken: set[ScalarType]) -> None:
+    """No number of a vector's size stands for its components, but the complex number of two floats does."""
+    signature = _declared(declared)
+    (parameter,) = signature.parameters or ()
+    assert parameter.nbytes is not None
+    for scalar in SCALARS.values():
+        if scalar in taken:
+            signature.check((value(scalar),))
+        else:
+            with pytest.raises((ArgumentKindError, ArgumentSizeError)) as refused:
+                signature.check((value(scalar),))
+            assert isinstance(refused.value, ArgumentKindError) == (scalar.nbytes == parameter.nbytes)
+    signature.check((_opaque(parameter.nbytes, 1, structured=True),))
+    with pytest.raises(ArgumentKindError, match=r"use arg_struct or arg_bytes|use arg_c64"):
+        _declared("float2 v").encode(0, 1.5)
+
+
 @pytest.mark.parametrize("signature", [UNKNOWN, _declared("struct(8, 8) s")], ids=["unknown", "declared"])
 def test_no_parameter_has_zero_bytes(signature: KernelSignature) -> None:
     """An empty byte argument is refused at the check, whatever is known."""

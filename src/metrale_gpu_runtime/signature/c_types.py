@@ -46,6 +46,13 @@ class CType:
     element: ScalarType | None = None
     lanes: int = 1
 
+    @property
+    def whole(self) -> tuple[ScalarType, ...]:
+        """The scalars that may stand for a vector: the one component, or the complex number of two."""
+        if self.lanes == 1 and self.element is not None:
+            return (self.element,)
+        return {f32: (c64,), f64: (c128,)}.get(self.element, ()) if self.lanes == 2 and self.element else ()
+
 
 _SCALARS: Final[dict[ScalarType, tuple[str, ...]]] = {
     boolean: ("bool", "_Bool"),
@@ -150,6 +157,12 @@ def find_c_type(name: str) -> CType | None:
         return None
     scalar = c64 if match[1] == "float" else c128
     return CType(name, scalar.nbytes, scalar.align, scalar, scalar, 2)
+
+
+def vector_type(spelling: str | None) -> CType | None:
+    """The built-in vector type of this spelling ("const float2"); None for everything else."""
+    named = find_c_type(spelling.removeprefix("const ")) if spelling is not None else None
+    return named if named is not None and named.scalar is None and named.element is not None else None
 
 
 def parameter_of_value(

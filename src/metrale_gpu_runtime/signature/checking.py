@@ -13,7 +13,7 @@ from ..errors import (
 )
 from ..layout import ArgumentKind, ArgumentLayout
 from ..scalars import ScalarType
-from .c_types import POINTER_NBYTES, same_element
+from .c_types import POINTER_NBYTES, same_element, vector_type
 from .parameter import ArgumentDescription, Parameter
 
 
@@ -112,7 +112,10 @@ class _Place:
 
     def _check_scalar(self, argument: ArgumentDescription, given: ScalarType) -> None:
         readings = self.parameter.readings()
-        if readings is None or given in readings:
+        if readings is None:
+            self._check_vector(argument, given)
+            return
+        if given in readings:
             return
         wanted = readings[0]
         if wanted.kind == given.kind == "float":
@@ -127,6 +130,22 @@ class _Place:
             argument,
             f"{reason}: {remedy(self.parameter)}",
             expected=" or ".join(each.name for each in readings),
+            given=given.name,
+        )
+
+    def _check_vector(self, argument: ArgumentDescription, given: ScalarType) -> None:
+        # A number of a vector's size is not its components; the complex number of two components is.
+        vector = vector_type(self.parameter.c_type)
+        if vector is None or given in vector.whole:
+            return
+        assert vector.element is not None
+        ways = [f"arg_{each.name} (mg.{each!r} in the short form)" for each in vector.whole]
+        raise self._refuse(
+            ArgumentKindError,
+            argument,
+            f"it is {vector.lanes} {vector.element.name} by value, not a number: use "
+            + ", or ".join([*ways, f"arg_struct or arg_bytes with {_bytes(vector.nbytes)}"]),
+            expected=vector.name,
             given=given.name,
         )
 
