@@ -4,13 +4,14 @@ from __future__ import annotations
 
 HEADER = ".version 8.8\n.target sm_90a\n.address_size 64\n"
 _WIDTHS = {
-    "pred": "p", "b8": "h", "u8": "h", "s8": "h", "b16": "h", "u16": "h", "s16": "h", "f16": "h", "bf16": "h", "e4m3x2": "h",
-    "e5m2x2": "h", "b32": "r", "u32": "r", "s32": "r", "f16x2": "r", "bf16x2": "r", "tf32": "r", "f32": "f", "b64": "d",
-    "u64": "d", "s64": "d", "f64": "e",
+    "pred": "p", "b8": "h", "u8": "h", "s8": "h", "b16": "h", "u16": "h", "s16": "h", "f16": "h", "bf16": "h",
+    "e4m3x2": "h", "e5m2x2": "h", "b32": "r", "u32": "r", "s32": "r", "f16x2": "r", "bf16x2": "r", "tf32": "r",
+    "f32": "f", "b64": "d", "u64": "d", "s64": "d", "f64": "e",
 }  # fmt: skip
 _SPACES = ("global", "shared", "shared::cta", "local", "const", "param", "generic")
 _DECLARATIONS = """
-  .reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<9>; .reg .f32 %f<9>; .reg .b64 %d<9>; .reg .f64 %e<9>; .reg .b64 %a<4>;
+  .reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<9>; .reg .f32 %f<9>; .reg .b64 %d<9>; .reg .f64 %e<9>;
+  .reg .b64 %a<4>;
   .local .align 16 .b8 depot[64]; .param .align 16 .b8 slot[64];
 """
 

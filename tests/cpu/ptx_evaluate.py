@@ -38,7 +38,8 @@ def evaluate(
     for k, array in enumerate(inputs):
         bits = _BITS[str(array.dtype)]
         lines.append(
-            f" ld.param.u64 base, [in{k}]; mad.lo.u64 place, wide, {bits // 8}, base; ld.global.b{bits} {chr(97 + k)}, [place];"
+            f" ld.param.u64 base, [in{k}]; mad.lo.u64 place, wide, {bits // 8}, base;"
+            f" ld.global.b{bits} {chr(97 + k)}, [place];"
         )
     lines.append(setup)
     lines.append(f" {text};")

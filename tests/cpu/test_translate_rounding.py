@@ -138,7 +138,7 @@ def test_packed_halves_are_computed_each_by_itself(kind: str) -> None:
     ("to", "of"), [("f32", "f64"), ("f16", "f32"), ("f16", "f64"), ("bf16", "f32"), ("bf16", "f64")], ids="-".join
 )
 def test_narrowing_conversions_round_once(to: str, of: str, mode: str) -> None:
-    """cvt to a smaller float gives the nearest one in the direction asked for; overflow becomes infinity or the largest."""
+    """cvt to a smaller float gives the nearest one in the direction asked for, infinity or the largest included."""
     target, source = FORMATS[to], FORMATS[of]
     around = interesting(target, 200, 3)
     exact = [
@@ -333,4 +333,4 @@ def test_directed_fma_of_f64_is_refused() -> None:
         evaluate("fma.rz.f64 d, a, b, c", [np.zeros(1, np.uint64)] * 3, "u64")
 
 
-assert (F16, BF16, F64) == (FORMATS["f16"], FORMATS["bf16"], FORMATS["f64"])
+assert (FORMATS["f16"], FORMATS["bf16"], FORMATS["f64"]) == (F16, BF16, F64)

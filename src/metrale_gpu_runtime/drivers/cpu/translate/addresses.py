@@ -177,8 +177,8 @@ def _check_range(e: Emitter, address: str, key: str, space: str, nbytes: int, ac
         _check_parameters(e, address, nbytes, access)
         return
     writes = access is not abi.Access.READ
-    root = f"{e.places.root_of(key)}{' w' if writes else ''}{' g' if space == 'generic' else ''}"
-    base, end, slot = _remembered(e, root)
+    origin = f"{e.places.origin_of(key)}{' w' if writes else ''}{' g' if space == 'generic' else ''}"
+    base, end, slot = _remembered(e, origin)
     from_ = e.op(f"load i64, ptr {base}")
     last = e.op(f"sub i64 {e.op(f'load i64, ptr {end}')}, {nbytes}")
     hit = e.op(f"and i1 {e.op(f'icmp uge i64 {address}, {from_}')}, {e.op(f'icmp ule i64 {address}, {last}')}")

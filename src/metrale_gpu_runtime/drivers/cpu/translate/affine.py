@@ -1,4 +1,4 @@
-"""Registers that are a thread's own constant plus what is the same for all threads: the counters and addresses of loops.
+"""Registers that are a thread's own constant plus what is the same for all threads: counters and addresses of loops.
 
 `i = threadIdx.x; …; i += blockDim.x` differs between threads, but only in its beginning. Kept as that beginning and
 one common offset it needs no array, and LLVM sees that neighbouring threads access neighbouring memory.

@@ -26,8 +26,8 @@ def translate(
     """LLVM IR for one kernel, in text.
 
     `check` is "memory" for checked accesses or None. `global_addresses` are the host addresses of the module's
-    `.global` and `.const` variables. `by_block` says how to run the kernel: by block where that can be (True), thread by
-    thread (False), or as seems faster (None). Raises `UnsupportedInstruction` for what is not translated.
+    `.global` and `.const` variables. `by_block` says how to run the kernel: by block where that can be (True), thread
+    by thread (False), or as seems faster (None). Raises `UnsupportedInstruction` for what is not translated.
     """
     if check not in (None, "memory"):
         raise ValueError(f'check is {check!r}; the translator knows "memory" and None')

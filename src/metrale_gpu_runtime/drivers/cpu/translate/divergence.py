@@ -143,7 +143,7 @@ class _Analysis:
         return changed
 
     def escapes(self, register: str, block: int) -> bool:
-        """Whether a value set in a block under a mask is used by threads outside of that mask: they must keep theirs."""
+        """Whether a value set in a block under a mask is used outside of that mask, where threads must keep theirs."""
         mask = self.found.mask_of[block]
         while mask is not None:
             if register in self._live(mask.join):

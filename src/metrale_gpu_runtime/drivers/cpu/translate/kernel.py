@@ -63,11 +63,11 @@ class KernelBody:
         self.blocks = basic_blocks(function)
         self.liveness = live_registers(function, self.blocks)
         self.suspends = any(isinstance(s, Instruction) and waits(s) for s in self.statements)
-        pointers = pointer_registers(function)
+        self.pointers = pointer_registers(function)
         self.register_types: dict[str, str] = {}
         for name, declaration in function.registers.items():
             llvm = scalar_of_register(declaration.type).llvm
-            self.register_types[name] = "ptr" if name in pointers else llvm
+            self.register_types[name] = "ptr" if name in self.pointers else llvm
 
     def places(self, global_addresses: Mapping[str, int] | None, *, suspends: bool) -> Places:
         """The layout of the kernel's variables."""
@@ -76,6 +76,7 @@ class KernelBody:
             self.function,
             symbols_used(self.function),
             global_addresses,
+            self.pointers,
             suspends=suspends,
             reserves_shared=_uses_special(self.function, "%reserved_smem_offset_1"),
         )
@@ -213,7 +214,7 @@ class ThreadTranslator:
         e, block = self.e, self.blocks[index]
         live = self.liveness.at_end(index)
         for word in statement.modifiers:
-            if word != "uni":
+            if word not in ("uni", "idx"):
                 refuse(f".{word} is not supported here")
         if statement.opcode == "brx":
             self._branch_by_table(index, statement)

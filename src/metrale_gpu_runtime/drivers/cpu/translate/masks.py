@@ -15,9 +15,9 @@ from ....ptx.control_flow import BasicBlock
 class Mask:
     """The threads that run `blocks`.
 
-    "if": those that left the block `branch` to `entry`; when all are done, those of the `other` side run, if this is the
-    first of two; then all go on at `join`. "loop": those that have not left the loop with header `entry` yet; `exits` are
-    the blocks at whose end threads leave it one by one, to `join`.
+    "if": those that left the block `branch` to `entry`; when all are done, those of the `other` side run, if this is
+    the first of two; then all go on at `join`. "loop": those that have not left the loop with header `entry` yet;
+    `exits` are the blocks at whose end threads leave it one by one, to `join`.
     """
 
     number: int

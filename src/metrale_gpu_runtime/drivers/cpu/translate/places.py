@@ -42,6 +42,7 @@ class Places:
         kernel: Function,
         used: Iterable[str],
         global_addresses: Mapping[str, int] | None,
+        origins: Mapping[str, str],
         *,
         suspends: bool,
         reserves_shared: bool = False,
@@ -53,7 +54,7 @@ class Places:
             default=0,
         )
         self._parameter_nbytes = {p.name: p.nbytes for p in kernel.parameters}
-        self.roots: Mapping[str, str] = {}
+        self._origins = origins
         self.variables: dict[str, Variable] = {}
         for name in used:
             variable = kernel.variables.get(name) or module.variables.get(name)
@@ -127,9 +128,9 @@ class Places:
         """The size of a variable or parameter."""
         return self._parameter_nbytes[name] if name in self.parameters else self.variables[name].nbytes
 
-    def root_of(self, register: str) -> str:
-        """The origin of an address, so that accesses of one origin share what is known of its memory."""
-        return self.roots.get(register, register)
+    def origin_of(self, register: str) -> str:
+        """The register at which an address begins: accesses of one origin share what is known of its memory."""
+        return self._origins.get(register, register)
 
     def address_of(self, e: Emitter, symbol: Symbol, bits: int) -> tuple[str, str]:
         """A symbol's address as a value and its LLVM type, for a register of `bits` bits."""

@@ -13,8 +13,9 @@ from ....ptx.syntax import Address, Function, Instruction, Register, Symbol
 _WIDE = frozenset({"u64", "s64", "b64"})
 
 
-def pointer_registers(function: Function) -> frozenset[str]:
-    """The registers all of whose definitions are addresses: of symbols, by `cvta`, or an address plus an offset."""
+def pointer_registers(function: Function) -> dict[str, str]:
+    """The registers all of whose definitions are addresses (of symbols, by `cvta`, or an address plus an offset), with
+    the register that each one's addresses begin at: what is known of one's memory mostly holds for the others."""
     definitions: dict[str, list[Instruction]] = {}
     sources: set[str] = set()
     assert function.body is not None
@@ -67,14 +68,16 @@ def _form(instruction: Instruction, function: Function, sources: set[str], marke
     return None
 
 
-def _settle(seeds: set[str], candidates: Mapping[str, list[tuple[str, ...]]]) -> frozenset[str]:
+def _settle(seeds: set[str], candidates: Mapping[str, list[tuple[str, ...]]]) -> dict[str, str]:
     """Grow from the seeds as far as some definition reaches one, then drop what does not hold everywhere."""
+    begins = {name: name for name in seeds}
     reached = set(seeds)
     grew = True
     while grew:
         grew = False
         for name, bases in candidates.items():
             if name not in reached and any(reached.intersection(base) for base in bases):
+                begins[name] = next(begins[each] for base in bases for each in base if each in reached)
                 reached.add(name)
                 grew = True
     dropped = True
@@ -85,4 +88,4 @@ def _settle(seeds: set[str], candidates: Mapping[str, list[tuple[str, ...]]]) ->
             if not all(sum(base in reached for base in form) == 1 for form in bases):
                 reached.discard(name)
                 dropped = True
-    return frozenset(reached)
+    return {name: begins[name] for name in reached}
