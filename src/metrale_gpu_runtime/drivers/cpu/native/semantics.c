@@ -803,7 +803,8 @@ static inline void place_of(const Launch *launch, u64 linear, u32 *place)
     place[2] = (u32)(linear / nx / ny);
 }
 
-/* A lane that the mask names has not come and has not ended: the operation would never be over. */
+/* A lane that bar.warp.sync names has not come and has not ended. It may still come to another one, but what it does
+ * before that is not done yet. */
 static __attribute__((noinline, cold)) u32 divergent_operation(Launch *launch, Block *block, u64 base, u32 here, u32 mask,
                                                                u32 op, u32 alive, u32 site)
 {
@@ -820,17 +821,14 @@ static __attribute__((noinline, cold)) u32 divergent_operation(Launch *launch, B
     for (u64 base = 0; base < count; base += 32)                                                                       \
         for (u32 here = lanes_of(active, base, count), once = 1; once && here; once = 0)
 
-/* Not met by all: nonzero, after recording the fault. */
-#define MET(mask) ((mask) & lanes_of(alive, base, count) & ~here)
+/* A lane that a mask names but that runs elsewhere is not waited for: it never comes to this very place. Its value is
+ * open in PTX; what is out of range gets the own value, and so does who asks for this one. */
 
-/* shfl: `values` hold each thread's own; predicates may be null. Returns whether there was a fault. */
-static inline u32 shuffle(Launch *launch, Block *block, const uint8_t *active, const uint8_t *alive, u64 count, u32 op, u32 mask,
-                   u32 site, const u32 *values, const u32 *b, u64 b_stride, const u32 *c, u64 c_stride, u32 *results,
-                   uint8_t *predicates)
+/* shfl: `values` hold each thread's own; predicates may be null. */
+static inline void shuffle(const uint8_t *active, u64 count, u32 op, const u32 *values, const u32 *b, u64 b_stride,
+                           const u32 *c, u64 c_stride, u32 *results, uint8_t *predicates)
 {
     FOR_WARPS(base, here) {
-        if (MET(mask))
-            return divergent_operation(launch, block, base, here, mask, op, lanes_of(alive, base, count), site);
         u32 lanes = count - base < 32 ? (u32)(count - base) : 32;
         for (u32 lane = 0; lane < lanes; lane++) {
             u64 i = base + lane;
@@ -850,20 +848,18 @@ static inline u32 shuffle(Launch *launch, Block *block, const uint8_t *active, c
             }
         }
     }
-    return 0;
 }
 
 /* Out of line, since vectorised once for each mode is enough. */
 #define SHUFFLE(mode, op)                                                                                              \
-    __attribute__((noinline)) u32 ptx_block_shfl_##mode(                                                               \
-        Launch *launch, Block *block, const uint8_t *active, const uint8_t *alive, u64 count, u32 mask, u32 site,      \
-        const u32 *values, const u32 *b, u64 b_stride, const u32 *c, u64 c_stride, u32 *results, uint8_t *predicates)  \
+    __attribute__((noinline)) void ptx_block_shfl_##mode(const uint8_t *active, u64 count, const u32 *values,          \
+                                                         const u32 *b, u64 b_stride, const u32 *c, u64 c_stride,       \
+                                                         u32 *results, uint8_t *predicates)                            \
     {                                                                                                                  \
         if ((b_stride | c_stride) == 0)                                                                                \
-            return shuffle(launch, block, active, alive, count, op, mask, site, values, b, 0, c, 0, results,           \
-                           predicates);                                                                                \
-        return shuffle(launch, block, active, alive, count, op, mask, site, values, b, b_stride, c, c_stride, results, \
-                       predicates);                                                                                    \
+            shuffle(active, count, op, values, b, 0, c, 0, results, predicates);                                       \
+        else                                                                                                           \
+            shuffle(active, count, op, values, b, b_stride, c, c_stride, results, predicates);                         \
     }
 
 SHUFFLE(up, WARP_SHFL_UP)
@@ -871,14 +867,18 @@ SHUFFLE(down, WARP_SHFL_DOWN)
 SHUFFLE(bfly, WARP_SHFL_BFLY)
 SHUFFLE(idx, WARP_SHFL_IDX)
 
-/* vote, match.all, redux, activemask, elect and bar.warp.sync: one result for those of a warp that take part, except for
+/* vote, match, redux, activemask, elect and bar.warp.sync: one result for those of a warp that take part, except for
  * elect's predicate. `values` are 64 bits wide for match, null where there are none. */
 __attribute__((noinline)) u32 ptx_block_warp(Launch *launch, Block *block, const uint8_t *active, const uint8_t *alive, u64 count, u32 op, u32 mask,
                    u32 site, const u64 *values, u32 *results, uint8_t *predicates)
 {
     FOR_WARPS(base, here) {
-        if (mask != MASK_CONVERGED && op != WARP_ACTIVEMASK && MET(mask))
-            return divergent_operation(launch, block, base, here, mask, op, lanes_of(alive, base, count), site);
+        if (op == WARP_SYNC) {
+            u32 living = lanes_of(alive, base, count);
+            if (mask & living & ~here)
+                return divergent_operation(launch, block, base, here, mask, op, living, site);
+            continue;
+        }
         u32 part = mask == MASK_CONVERGED || (here & mask) == 0 ? here : here & mask;
         u32 leader = (u32)__builtin_ctz(part), set = 0, result = 0, predicate = 0;
         u64 first = values ? values[base + leader] : 0;
@@ -893,7 +893,6 @@ __attribute__((noinline)) u32 ptx_block_warp(Launch *launch, Block *block, const
         case WARP_VOTE_BALLOT: result = set; break;
         case WARP_ACTIVEMASK: result = here; break;
         case WARP_ELECT: result = leader; break;
-        case WARP_SYNC: break;
         case WARP_MATCH_ALL:
             for (u32 lane = 0; lane < 32; lane++)
                 if (part >> lane & 1)
@@ -939,25 +938,6 @@ __attribute__((noinline)) u32 ptx_block_warp(Launch *launch, Block *block, const
         }
     }
     return 0;
-}
-
-/* bar: whether those who are here are all that have not ended; else the rest would be waited for in vain. */
-u32 ptx_block_barrier(Launch *launch, Block *block, const uint8_t *active, const uint8_t *alive, u64 count, u32 site)
-{
-    if (!active || active == alive)
-        return 0;
-    u64 here = ptx_count(active, count), expected = alive ? ptx_count(alive, count) : count, first = 0;
-    if (here == expected)
-        return 0;
-    while (!active[first])
-        first++;
-    u32 place[3];
-    place_of(launch, first, place);
-    record_fault(launch, block, place[0], place[1], place[2], FAULT_DEADLOCK, ACCESS_NONE, site, 0, 0);
-    u32 detail[4] = {(u32)here, (u32)expected, 0, (u32)(count - expected)};
-    for (int i = 0; i < 4; i++)
-        launch->fault.detail[i] = detail[i];
-    return 1;
 }
 
 /* bar.red: the result that all get. */

@@ -1,7 +1,7 @@
 ; Made by build.py from semantics.c: do not edit.
 ; flags -std=c17 -O2 -S -emit-llvm -Wall -Wextra -Werror -Wno-pass-failed -ffp-contract=off -fno-math-errno -fwrapv -fno-strict-aliasing -fno-vectorize -fno-slp-vectorize -fno-unroll-loops -fno-stack-protector -fno-asynchronous-unwind-tables -fPIC
 ; sha256 abi.h ca28fffaaca58ee14f1093f3ac04d5fe82199fce503ef5d506114ee3d8bf603a
-; sha256 semantics.c 94dff046124a268530d31d8a1378468b6e74c1e6d6d3ee02988721ea21d4b8b9
+; sha256 semantics.c 9bbd38f256353e1433548ae267c93e26e9bd468af37b55ec1675d4b3244729d4
 source_filename = "semantics.c"
 
 %struct.timespec = type { i64, i64 }
@@ -5389,809 +5389,1326 @@ define range(i64 0, 4294967296) i64 @ptx_count(ptr nocapture noundef readonly %0
   br i1 %16, label %4, label %8, !llvm.loop !21
 }
 
-; Function Attrs: noinline nounwind
-define noundef i32 @ptx_block_shfl_up(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef %5, i32 noundef %6, ptr nocapture noundef readonly %7, ptr nocapture noundef readonly %8, i64 noundef %9, ptr nocapture noundef readonly %10, i64 noundef %11, ptr nocapture noundef writeonly %12, ptr noundef %13) local_unnamed_addr #7 {
-  %15 = or i64 %11, %9
-  %16 = icmp eq i64 %15, 0
-  br i1 %16, label %17, label %19
+; Function Attrs: nofree noinline norecurse nosync nounwind memory(argmem: readwrite)
+define void @ptx_block_shfl_up(ptr noundef readonly %0, i64 noundef %1, ptr nocapture noundef readonly %2, ptr nocapture noundef readonly %3, i64 noundef %4, ptr nocapture noundef readonly %5, i64 noundef %6, ptr nocapture noundef writeonly %7, ptr noundef writeonly %8) local_unnamed_addr #7 {
+  %10 = or i64 %6, %4
+  %11 = icmp eq i64 %10, 0
+  %12 = icmp eq i64 %1, 0
+  br i1 %11, label %13, label %92
 
-17:                                               ; preds = %14
-  %18 = tail call fastcc i32 @shuffle(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef 1, i32 noundef %5, i32 noundef %6, ptr noundef %7, ptr noundef %8, i64 noundef 0, ptr noundef %10, i64 noundef 0, ptr noundef %12, ptr noundef %13)
-  br label %21
+13:                                               ; preds = %9
+  br i1 %12, label %175, label %14
 
-19:                                               ; preds = %14
-  %20 = tail call fastcc i32 @shuffle(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef 1, i32 noundef %5, i32 noundef %6, ptr noundef %7, ptr noundef %8, i64 noundef %9, ptr noundef %10, i64 noundef %11, ptr noundef %12, ptr noundef %13)
-  br label %21
+14:                                               ; preds = %13
+  %15 = icmp eq ptr %0, null
+  %16 = icmp eq ptr %8, null
+  br label %17
 
-21:                                               ; preds = %19, %17
-  %22 = phi i32 [ %18, %17 ], [ %20, %19 ]
-  ret i32 %22
-}
+17:                                               ; preds = %51, %14
+  %18 = phi i64 [ %1, %14 ], [ %54, %51 ]
+  %19 = phi i64 [ 0, %14 ], [ %52, %51 ]
+  %20 = tail call i64 @llvm.umin.i64(i64 %18, i64 32)
+  %21 = trunc nuw nsw i64 %20 to i32
+  %22 = tail call i32 @llvm.umax.i32(i32 %21, i32 1)
+  %23 = sub i64 %1, %19
+  %24 = tail call i64 @llvm.umin.i64(i64 %23, i64 32)
+  %25 = trunc nuw nsw i64 %24 to i32
+  br i1 %15, label %30, label %26
 
-; Function Attrs: inlinehint nounwind
-define internal fastcc noundef i32 @shuffle(ptr noundef %0, ptr noundef %1, ptr noundef readonly %2, ptr noundef readonly %3, i64 noundef %4, i32 noundef %5, i32 noundef %6, i32 noundef %7, ptr nocapture noundef readonly %8, ptr nocapture noundef readonly %9, i64 noundef %10, ptr nocapture noundef readonly %11, i64 noundef %12, ptr nocapture noundef writeonly %13, ptr noundef writeonly %14) unnamed_addr #8 {
-  %16 = icmp eq i64 %4, 0
-  br i1 %16, label %155, label %17
+26:                                               ; preds = %17
+  %27 = getelementptr i8, ptr %0, i64 %19
+  %28 = tail call i32 @llvm.umax.i32(i32 %25, i32 1)
+  %29 = zext nneg i32 %28 to i64
+  br label %34
 
-17:                                               ; preds = %15
-  %18 = icmp eq ptr %2, null
-  %19 = icmp eq ptr %3, null
-  %20 = icmp eq i32 %5, 1
-  %21 = icmp eq ptr %14, null
-  br label %22
+30:                                               ; preds = %17
+  %31 = icmp ult i64 %23, 32
+  %32 = shl nsw i32 -1, %25
+  %33 = xor i32 %32, -1
+  br i1 %31, label %45, label %48
 
-22:                                               ; preds = %17, %151
-  %23 = phi i64 [ %4, %17 ], [ %154, %151 ]
-  %24 = phi i64 [ 0, %17 ], [ %152, %151 ]
-  %25 = tail call i64 @llvm.umin.i64(i64 %23, i64 32)
-  %26 = trunc nuw nsw i64 %25 to i32
-  %27 = tail call i32 @llvm.umax.i32(i32 %26, i32 1)
-  %28 = sub i64 %4, %24
-  %29 = tail call i64 @llvm.umin.i64(i64 %28, i64 32)
-  %30 = trunc nuw nsw i64 %29 to i32
-  br i1 %18, label %35, label %31
+34:                                               ; preds = %34, %26
+  %35 = phi i64 [ 0, %26 ], [ %43, %34 ]
+  %36 = phi i32 [ 0, %26 ], [ %42, %34 ]
+  %37 = getelementptr i8, ptr %27, i64 %35
+  %38 = load i8, ptr %37, align 1
+  %39 = zext i8 %38 to i32
+  %40 = trunc nuw nsw i64 %35 to i32
+  %41 = shl i32 %39, %40
+  %42 = or i32 %41, %36
+  %43 = add nuw nsw i64 %35, 1
+  %44 = icmp eq i64 %43, %29
+  br i1 %44, label %45, label %34, !llvm.loop !22
 
-31:                                               ; preds = %22
-  %32 = getelementptr i8, ptr %2, i64 %24
-  %33 = tail call i32 @llvm.umax.i32(i32 %30, i32 1)
-  %34 = zext nneg i32 %33 to i64
-  br label %39
+45:                                               ; preds = %34, %30
+  %46 = phi i32 [ %33, %30 ], [ %42, %34 ]
+  %47 = icmp eq i32 %46, 0
+  br i1 %47, label %51, label %48
 
-35:                                               ; preds = %22
-  %36 = icmp ult i64 %28, 32
-  %37 = shl nsw i32 -1, %30
-  %38 = xor i32 %37, -1
-  br i1 %36, label %50, label %53
+48:                                               ; preds = %45, %30
+  %49 = phi i32 [ %46, %45 ], [ -1, %30 ]
+  %50 = zext nneg i32 %22 to i64
+  br label %55
 
-39:                                               ; preds = %39, %31
-  %40 = phi i64 [ 0, %31 ], [ %48, %39 ]
-  %41 = phi i32 [ 0, %31 ], [ %47, %39 ]
-  %42 = getelementptr i8, ptr %32, i64 %40
-  %43 = load i8, ptr %42, align 1
-  %44 = zext i8 %43 to i32
-  %45 = trunc nuw nsw i64 %40 to i32
-  %46 = shl i32 %44, %45
-  %47 = or i32 %46, %41
-  %48 = add nuw nsw i64 %40, 1
-  %49 = icmp eq i64 %48, %34
-  br i1 %49, label %50, label %39, !llvm.loop !22
+51:                                               ; preds = %89, %45
+  %52 = add nuw i64 %19, 32
+  %53 = icmp ult i64 %52, %1
+  %54 = add i64 %18, -32
+  br i1 %53, label %17, label %175, !llvm.loop !23
 
-50:                                               ; preds = %39, %35
-  %51 = phi i32 [ %38, %35 ], [ %47, %39 ]
-  %52 = icmp eq i32 %51, 0
-  br i1 %52, label %151, label %53
-
-53:                                               ; preds = %35, %50
-  %54 = phi i32 [ %51, %50 ], [ -1, %35 ]
-  %55 = getelementptr i8, ptr %3, i64 %24
-  %56 = tail call i32 @llvm.umax.i32(i32 %30, i32 1)
-  %57 = zext nneg i32 %56 to i64
-  %58 = xor i32 %54, -1
-  %59 = and i32 %58, %6
-  br i1 %19, label %74, label %60
-
-60:                                               ; preds = %53, %60
-  %61 = phi i64 [ %69, %60 ], [ 0, %53 ]
-  %62 = phi i32 [ %68, %60 ], [ 0, %53 ]
-  %63 = getelementptr i8, ptr %55, i64 %61
-  %64 = load i8, ptr %63, align 1
-  %65 = zext i8 %64 to i32
-  %66 = trunc nuw nsw i64 %61 to i32
-  %67 = shl i32 %65, %66
-  %68 = or i32 %67, %62
-  %69 = add nuw nsw i64 %61, 1
-  %70 = icmp eq i64 %69, %57
-  br i1 %70, label %71, label %60, !llvm.loop !22
-
-71:                                               ; preds = %60
-  %72 = and i32 %59, %68
+55:                                               ; preds = %89, %48
+  %56 = phi i64 [ 0, %48 ], [ %90, %89 ]
+  %57 = add nuw nsw i64 %56, %19
+  %58 = load i32, ptr %3, align 4
+  %59 = and i32 %58, 31
+  %60 = load i32, ptr %5, align 4
+  %61 = and i32 %60, 31
+  %62 = lshr i32 %60, 8
+  %63 = and i32 %62, 31
+  %64 = trunc nuw nsw i64 %56 to i32
+  %65 = and i32 %63, %64
+  %66 = xor i32 %63, -1
+  %67 = and i32 %61, %66
+  %68 = or i32 %65, %67
+  %69 = sub i32 %64, %59
+  %70 = icmp sge i32 %69, %68
+  %71 = shl nuw i32 1, %64
+  %72 = and i32 %71, %49
   %73 = icmp eq i32 %72, 0
-  br i1 %73, label %93, label %82
+  br i1 %73, label %89, label %74
 
-74:                                               ; preds = %53
-  %75 = icmp ult i64 %28, 32
-  %76 = shl nsw i32 -1, %30
-  %77 = xor i32 %76, -1
-  %78 = select i1 %75, i32 %77, i32 -1
-  %79 = and i32 %78, %58
-  %80 = and i32 %79, %6
-  %81 = icmp eq i32 %80, 0
-  br i1 %81, label %93, label %149
+74:                                               ; preds = %55
+  %75 = and i32 %69, 31
+  %76 = shl nuw i32 1, %75
+  %77 = and i32 %76, %49
+  %78 = icmp ne i32 %77, 0
+  %79 = select i1 %70, i1 %78, i1 false
+  %80 = zext i32 %69 to i64
+  %81 = add i64 %19, %80
+  %82 = select i1 %79, i64 %81, i64 %57
+  %83 = getelementptr i32, ptr %2, i64 %82
+  %84 = load i32, ptr %83, align 4
+  %85 = getelementptr i32, ptr %7, i64 %57
+  store i32 %84, ptr %85, align 4
+  br i1 %16, label %89, label %86
 
-82:                                               ; preds = %71, %82
-  %83 = phi i64 [ %91, %82 ], [ 0, %71 ]
-  %84 = phi i32 [ %90, %82 ], [ 0, %71 ]
-  %85 = getelementptr i8, ptr %55, i64 %83
-  %86 = load i8, ptr %85, align 1
-  %87 = zext i8 %86 to i32
-  %88 = trunc nuw nsw i64 %83 to i32
-  %89 = shl i32 %87, %88
-  %90 = or i32 %89, %84
-  %91 = add nuw nsw i64 %83, 1
-  %92 = icmp eq i64 %91, %57
-  br i1 %92, label %149, label %82, !llvm.loop !22
+86:                                               ; preds = %74
+  %87 = zext i1 %70 to i8
+  %88 = getelementptr i8, ptr %8, i64 %57
+  store i8 %87, ptr %88, align 1
+  br label %89
 
-93:                                               ; preds = %71, %74
-  %94 = zext nneg i32 %27 to i64
-  br label %95
+89:                                               ; preds = %86, %74, %55
+  %90 = add nuw nsw i64 %56, 1
+  %91 = icmp eq i64 %90, %50
+  br i1 %91, label %51, label %55, !llvm.loop !24
 
-95:                                               ; preds = %93, %146
-  %96 = phi i64 [ 0, %93 ], [ %147, %146 ]
-  %97 = add nuw nsw i64 %24, %96
-  %98 = mul i64 %97, %10
-  %99 = getelementptr i32, ptr %9, i64 %98
-  %100 = load i32, ptr %99, align 4
-  %101 = and i32 %100, 31
-  %102 = mul i64 %97, %12
-  %103 = getelementptr i32, ptr %11, i64 %102
-  %104 = load i32, ptr %103, align 4
-  %105 = and i32 %104, 31
-  %106 = lshr i32 %104, 8
-  %107 = and i32 %106, 31
-  %108 = trunc nuw nsw i64 %96 to i32
-  %109 = and i32 %107, %108
-  %110 = xor i32 %107, -1
-  %111 = and i32 %105, %110
-  %112 = or i32 %109, %111
-  br i1 %20, label %113, label %115
+92:                                               ; preds = %9
+  br i1 %12, label %175, label %93
 
-113:                                              ; preds = %95
-  %114 = sub i32 %108, %101
-  br label %123
+93:                                               ; preds = %92
+  %94 = icmp eq ptr %0, null
+  %95 = icmp eq ptr %8, null
+  br label %96
 
-115:                                              ; preds = %95
-  switch i32 %5, label %120 [
-    i32 2, label %116
-    i32 3, label %118
-  ]
+96:                                               ; preds = %130, %93
+  %97 = phi i64 [ %1, %93 ], [ %133, %130 ]
+  %98 = phi i64 [ 0, %93 ], [ %131, %130 ]
+  %99 = tail call i64 @llvm.umin.i64(i64 %97, i64 32)
+  %100 = trunc nuw nsw i64 %99 to i32
+  %101 = tail call i32 @llvm.umax.i32(i32 %100, i32 1)
+  %102 = sub i64 %1, %98
+  %103 = tail call i64 @llvm.umin.i64(i64 %102, i64 32)
+  %104 = trunc nuw nsw i64 %103 to i32
+  br i1 %94, label %109, label %105
 
-116:                                              ; preds = %115
-  %117 = add i32 %101, %108
-  br label %123
+105:                                              ; preds = %96
+  %106 = getelementptr i8, ptr %0, i64 %98
+  %107 = tail call i32 @llvm.umax.i32(i32 %104, i32 1)
+  %108 = zext nneg i32 %107 to i64
+  br label %113
 
-118:                                              ; preds = %115
-  %119 = xor i32 %101, %108
-  br label %123
+109:                                              ; preds = %96
+  %110 = icmp ult i64 %102, 32
+  %111 = shl nsw i32 -1, %104
+  %112 = xor i32 %111, -1
+  br i1 %110, label %124, label %127
 
-120:                                              ; preds = %115
-  %121 = and i32 %101, %110
-  %122 = or i32 %109, %121
-  br label %123
+113:                                              ; preds = %113, %105
+  %114 = phi i64 [ 0, %105 ], [ %122, %113 ]
+  %115 = phi i32 [ 0, %105 ], [ %121, %113 ]
+  %116 = getelementptr i8, ptr %106, i64 %114
+  %117 = load i8, ptr %116, align 1
+  %118 = zext i8 %117 to i32
+  %119 = trunc nuw nsw i64 %114 to i32
+  %120 = shl i32 %118, %119
+  %121 = or i32 %120, %115
+  %122 = add nuw nsw i64 %114, 1
+  %123 = icmp eq i64 %122, %108
+  br i1 %123, label %124, label %113, !llvm.loop !22
 
-123:                                              ; preds = %116, %120, %118, %113
-  %124 = phi i32 [ %114, %113 ], [ %117, %116 ], [ %119, %118 ], [ %122, %120 ]
-  %125 = icmp sge i32 %124, %112
-  %126 = icmp sle i32 %124, %112
-  %127 = select i1 %20, i1 %125, i1 %126
-  %128 = shl nuw i32 1, %108
-  %129 = and i32 %128, %54
-  %130 = icmp eq i32 %129, 0
-  br i1 %130, label %146, label %131
+124:                                              ; preds = %113, %109
+  %125 = phi i32 [ %112, %109 ], [ %121, %113 ]
+  %126 = icmp eq i32 %125, 0
+  br i1 %126, label %130, label %127
 
-131:                                              ; preds = %123
-  %132 = and i32 %124, 31
-  %133 = shl nuw i32 1, %132
-  %134 = and i32 %133, %54
-  %135 = icmp ne i32 %134, 0
-  %136 = select i1 %127, i1 %135, i1 false
-  %137 = zext i32 %124 to i64
-  %138 = add i64 %24, %137
-  %139 = select i1 %136, i64 %138, i64 %97
-  %140 = getelementptr i32, ptr %8, i64 %139
-  %141 = load i32, ptr %140, align 4
-  %142 = getelementptr i32, ptr %13, i64 %97
-  store i32 %141, ptr %142, align 4
-  br i1 %21, label %146, label %143
+127:                                              ; preds = %124, %109
+  %128 = phi i32 [ %125, %124 ], [ -1, %109 ]
+  %129 = zext nneg i32 %101 to i64
+  br label %134
 
-143:                                              ; preds = %131
-  %144 = zext i1 %127 to i8
-  %145 = getelementptr i8, ptr %14, i64 %97
-  store i8 %144, ptr %145, align 1
-  br label %146
+130:                                              ; preds = %172, %124
+  %131 = add nuw i64 %98, 32
+  %132 = icmp ult i64 %131, %1
+  %133 = add i64 %97, -32
+  br i1 %132, label %96, label %175, !llvm.loop !23
 
-146:                                              ; preds = %131, %143, %123
-  %147 = add nuw nsw i64 %96, 1
-  %148 = icmp eq i64 %147, %94
-  br i1 %148, label %151, label %95, !llvm.loop !23
+134:                                              ; preds = %172, %127
+  %135 = phi i64 [ 0, %127 ], [ %173, %172 ]
+  %136 = add nuw nsw i64 %135, %98
+  %137 = mul i64 %136, %4
+  %138 = getelementptr i32, ptr %3, i64 %137
+  %139 = load i32, ptr %138, align 4
+  %140 = and i32 %139, 31
+  %141 = mul i64 %136, %6
+  %142 = getelementptr i32, ptr %5, i64 %141
+  %143 = load i32, ptr %142, align 4
+  %144 = and i32 %143, 31
+  %145 = lshr i32 %143, 8
+  %146 = and i32 %145, 31
+  %147 = trunc nuw nsw i64 %135 to i32
+  %148 = and i32 %146, %147
+  %149 = xor i32 %146, -1
+  %150 = and i32 %144, %149
+  %151 = or i32 %148, %150
+  %152 = sub i32 %147, %140
+  %153 = icmp sge i32 %152, %151
+  %154 = shl nuw i32 1, %147
+  %155 = and i32 %154, %128
+  %156 = icmp eq i32 %155, 0
+  br i1 %156, label %172, label %157
 
-149:                                              ; preds = %74, %82
-  %150 = phi i32 [ %90, %82 ], [ %78, %74 ]
-  tail call fastcc void @divergent_operation(ptr noundef %0, ptr noundef %1, i64 noundef %24, i32 noundef %54, i32 noundef %6, i32 noundef %5, i32 noundef %150, i32 noundef %7) #15
-  br label %155
+157:                                              ; preds = %134
+  %158 = and i32 %152, 31
+  %159 = shl nuw i32 1, %158
+  %160 = and i32 %159, %128
+  %161 = icmp ne i32 %160, 0
+  %162 = select i1 %153, i1 %161, i1 false
+  %163 = zext i32 %152 to i64
+  %164 = add i64 %98, %163
+  %165 = select i1 %162, i64 %164, i64 %136
+  %166 = getelementptr i32, ptr %2, i64 %165
+  %167 = load i32, ptr %166, align 4
+  %168 = getelementptr i32, ptr %7, i64 %136
+  store i32 %167, ptr %168, align 4
+  br i1 %95, label %172, label %169
 
-151:                                              ; preds = %146, %50
-  %152 = add i64 %24, 32
-  %153 = icmp ult i64 %152, %4
-  %154 = add i64 %23, -32
-  br i1 %153, label %22, label %155, !llvm.loop !24
+169:                                              ; preds = %157
+  %170 = zext i1 %153 to i8
+  %171 = getelementptr i8, ptr %8, i64 %136
+  store i8 %170, ptr %171, align 1
+  br label %172
 
-155:                                              ; preds = %151, %149, %15
-  %156 = phi i32 [ 0, %15 ], [ 1, %149 ], [ 0, %151 ]
-  ret i32 %156
+172:                                              ; preds = %169, %157, %134
+  %173 = add nuw nsw i64 %135, 1
+  %174 = icmp eq i64 %173, %129
+  br i1 %174, label %130, label %134, !llvm.loop !24
+
+175:                                              ; preds = %130, %51, %92, %13
+  ret void
+}
+
+; Function Attrs: nofree noinline norecurse nosync nounwind memory(argmem: readwrite)
+define void @ptx_block_shfl_down(ptr noundef readonly %0, i64 noundef %1, ptr nocapture noundef readonly %2, ptr nocapture noundef readonly %3, i64 noundef %4, ptr nocapture noundef readonly %5, i64 noundef %6, ptr nocapture noundef writeonly %7, ptr noundef writeonly %8) local_unnamed_addr #7 {
+  %10 = or i64 %6, %4
+  %11 = icmp eq i64 %10, 0
+  %12 = icmp eq i64 %1, 0
+  br i1 %11, label %13, label %92
+
+13:                                               ; preds = %9
+  br i1 %12, label %175, label %14
+
+14:                                               ; preds = %13
+  %15 = icmp eq ptr %0, null
+  %16 = icmp eq ptr %8, null
+  br label %17
+
+17:                                               ; preds = %51, %14
+  %18 = phi i64 [ %1, %14 ], [ %54, %51 ]
+  %19 = phi i64 [ 0, %14 ], [ %52, %51 ]
+  %20 = tail call i64 @llvm.umin.i64(i64 %18, i64 32)
+  %21 = trunc nuw nsw i64 %20 to i32
+  %22 = tail call i32 @llvm.umax.i32(i32 %21, i32 1)
+  %23 = sub i64 %1, %19
+  %24 = tail call i64 @llvm.umin.i64(i64 %23, i64 32)
+  %25 = trunc nuw nsw i64 %24 to i32
+  br i1 %15, label %30, label %26
+
+26:                                               ; preds = %17
+  %27 = getelementptr i8, ptr %0, i64 %19
+  %28 = tail call i32 @llvm.umax.i32(i32 %25, i32 1)
+  %29 = zext nneg i32 %28 to i64
+  br label %34
+
+30:                                               ; preds = %17
+  %31 = icmp ult i64 %23, 32
+  %32 = shl nsw i32 -1, %25
+  %33 = xor i32 %32, -1
+  br i1 %31, label %45, label %48
+
+34:                                               ; preds = %34, %26
+  %35 = phi i64 [ 0, %26 ], [ %43, %34 ]
+  %36 = phi i32 [ 0, %26 ], [ %42, %34 ]
+  %37 = getelementptr i8, ptr %27, i64 %35
+  %38 = load i8, ptr %37, align 1
+  %39 = zext i8 %38 to i32
+  %40 = trunc nuw nsw i64 %35 to i32
+  %41 = shl i32 %39, %40
+  %42 = or i32 %41, %36
+  %43 = add nuw nsw i64 %35, 1
+  %44 = icmp eq i64 %43, %29
+  br i1 %44, label %45, label %34, !llvm.loop !22
+
+45:                                               ; preds = %34, %30
+  %46 = phi i32 [ %33, %30 ], [ %42, %34 ]
+  %47 = icmp eq i32 %46, 0
+  br i1 %47, label %51, label %48
+
+48:                                               ; preds = %45, %30
+  %49 = phi i32 [ %46, %45 ], [ -1, %30 ]
+  %50 = zext nneg i32 %22 to i64
+  br label %55
+
+51:                                               ; preds = %89, %45
+  %52 = add nuw i64 %19, 32
+  %53 = icmp ult i64 %52, %1
+  %54 = add i64 %18, -32
+  br i1 %53, label %17, label %175, !llvm.loop !23
+
+55:                                               ; preds = %89, %48
+  %56 = phi i64 [ 0, %48 ], [ %90, %89 ]
+  %57 = add nuw nsw i64 %56, %19
+  %58 = load i32, ptr %3, align 4
+  %59 = and i32 %58, 31
+  %60 = load i32, ptr %5, align 4
+  %61 = and i32 %60, 31
+  %62 = lshr i32 %60, 8
+  %63 = and i32 %62, 31
+  %64 = trunc nuw nsw i64 %56 to i32
+  %65 = and i32 %63, %64
+  %66 = xor i32 %63, -1
+  %67 = and i32 %61, %66
+  %68 = or i32 %65, %67
+  %69 = add i32 %59, %64
+  %70 = icmp sle i32 %69, %68
+  %71 = shl nuw i32 1, %64
+  %72 = and i32 %71, %49
+  %73 = icmp eq i32 %72, 0
+  br i1 %73, label %89, label %74
+
+74:                                               ; preds = %55
+  %75 = and i32 %69, 31
+  %76 = shl nuw i32 1, %75
+  %77 = and i32 %76, %49
+  %78 = icmp ne i32 %77, 0
+  %79 = select i1 %70, i1 %78, i1 false
+  %80 = zext i32 %69 to i64
+  %81 = add i64 %19, %80
+  %82 = select i1 %79, i64 %81, i64 %57
+  %83 = getelementptr i32, ptr %2, i64 %82
+  %84 = load i32, ptr %83, align 4
+  %85 = getelementptr i32, ptr %7, i64 %57
+  store i32 %84, ptr %85, align 4
+  br i1 %16, label %89, label %86
+
+86:                                               ; preds = %74
+  %87 = zext i1 %70 to i8
+  %88 = getelementptr i8, ptr %8, i64 %57
+  store i8 %87, ptr %88, align 1
+  br label %89
+
+89:                                               ; preds = %86, %74, %55
+  %90 = add nuw nsw i64 %56, 1
+  %91 = icmp eq i64 %90, %50
+  br i1 %91, label %51, label %55, !llvm.loop !24
+
+92:                                               ; preds = %9
+  br i1 %12, label %175, label %93
+
+93:                                               ; preds = %92
+  %94 = icmp eq ptr %0, null
+  %95 = icmp eq ptr %8, null
+  br label %96
+
+96:                                               ; preds = %130, %93
+  %97 = phi i64 [ %1, %93 ], [ %133, %130 ]
+  %98 = phi i64 [ 0, %93 ], [ %131, %130 ]
+  %99 = tail call i64 @llvm.umin.i64(i64 %97, i64 32)
+  %100 = trunc nuw nsw i64 %99 to i32
+  %101 = tail call i32 @llvm.umax.i32(i32 %100, i32 1)
+  %102 = sub i64 %1, %98
+  %103 = tail call i64 @llvm.umin.i64(i64 %102, i64 32)
+  %104 = trunc nuw nsw i64 %103 to i32
+  br i1 %94, label %109, label %105
+
+105:                                              ; preds = %96
+  %106 = getelementptr i8, ptr %0, i64 %98
+  %107 = tail call i32 @llvm.umax.i32(i32 %104, i32 1)
+  %108 = zext nneg i32 %107 to i64
+  br label %113
+
+109:                                              ; preds = %96
+  %110 = icmp ult i64 %102, 32
+  %111 = shl nsw i32 -1, %104
+  %112 = xor i32 %111, -1
+  br i1 %110, label %124, label %127
+
+113:                                              ; preds = %113, %105
+  %114 = phi i64 [ 0, %105 ], [ %122, %113 ]
+  %115 = phi i32 [ 0, %105 ], [ %121, %113 ]
+  %116 = getelementptr i8, ptr %106, i64 %114
+  %117 = load i8, ptr %116, align 1
+  %118 = zext i8 %117 to i32
+  %119 = trunc nuw nsw i64 %114 to i32
+  %120 = shl i32 %118, %119
+  %121 = or i32 %120, %115
+  %122 = add nuw nsw i64 %114, 1
+  %123 = icmp eq i64 %122, %108
+  br i1 %123, label %124, label %113, !llvm.loop !22
+
+124:                                              ; preds = %113, %109
+  %125 = phi i32 [ %112, %109 ], [ %121, %113 ]
+  %126 = icmp eq i32 %125, 0
+  br i1 %126, label %130, label %127
+
+127:                                              ; preds = %124, %109
+  %128 = phi i32 [ %125, %124 ], [ -1, %109 ]
+  %129 = zext nneg i32 %101 to i64
+  br label %134
+
+130:                                              ; preds = %172, %124
+  %131 = add nuw i64 %98, 32
+  %132 = icmp ult i64 %131, %1
+  %133 = add i64 %97, -32
+  br i1 %132, label %96, label %175, !llvm.loop !23
+
+134:                                              ; preds = %172, %127
+  %135 = phi i64 [ 0, %127 ], [ %173, %172 ]
+  %136 = add nuw nsw i64 %135, %98
+  %137 = mul i64 %136, %4
+  %138 = getelementptr i32, ptr %3, i64 %137
+  %139 = load i32, ptr %138, align 4
+  %140 = and i32 %139, 31
+  %141 = mul i64 %136, %6
+  %142 = getelementptr i32, ptr %5, i64 %141
+  %143 = load i32, ptr %142, align 4
+  %144 = and i32 %143, 31
+  %145 = lshr i32 %143, 8
+  %146 = and i32 %145, 31
+  %147 = trunc nuw nsw i64 %135 to i32
+  %148 = and i32 %146, %147
+  %149 = xor i32 %146, -1
+  %150 = and i32 %144, %149
+  %151 = or i32 %148, %150
+  %152 = add i32 %140, %147
+  %153 = icmp sle i32 %152, %151
+  %154 = shl nuw i32 1, %147
+  %155 = and i32 %154, %128
+  %156 = icmp eq i32 %155, 0
+  br i1 %156, label %172, label %157
+
+157:                                              ; preds = %134
+  %158 = and i32 %152, 31
+  %159 = shl nuw i32 1, %158
+  %160 = and i32 %159, %128
+  %161 = icmp ne i32 %160, 0
+  %162 = select i1 %153, i1 %161, i1 false
+  %163 = zext i32 %152 to i64
+  %164 = add i64 %98, %163
+  %165 = select i1 %162, i64 %164, i64 %136
+  %166 = getelementptr i32, ptr %2, i64 %165
+  %167 = load i32, ptr %166, align 4
+  %168 = getelementptr i32, ptr %7, i64 %136
+  store i32 %167, ptr %168, align 4
+  br i1 %95, label %172, label %169
+
+169:                                              ; preds = %157
+  %170 = zext i1 %153 to i8
+  %171 = getelementptr i8, ptr %8, i64 %136
+  store i8 %170, ptr %171, align 1
+  br label %172
+
+172:                                              ; preds = %169, %157, %134
+  %173 = add nuw nsw i64 %135, 1
+  %174 = icmp eq i64 %173, %129
+  br i1 %174, label %130, label %134, !llvm.loop !24
+
+175:                                              ; preds = %130, %51, %92, %13
+  ret void
+}
+
+; Function Attrs: nofree noinline norecurse nosync nounwind memory(argmem: readwrite)
+define void @ptx_block_shfl_bfly(ptr noundef readonly %0, i64 noundef %1, ptr nocapture noundef readonly %2, ptr nocapture noundef readonly %3, i64 noundef %4, ptr nocapture noundef readonly %5, i64 noundef %6, ptr nocapture noundef writeonly %7, ptr noundef writeonly %8) local_unnamed_addr #7 {
+  %10 = or i64 %6, %4
+  %11 = icmp eq i64 %10, 0
+  %12 = icmp eq i64 %1, 0
+  br i1 %11, label %13, label %92
+
+13:                                               ; preds = %9
+  br i1 %12, label %175, label %14
+
+14:                                               ; preds = %13
+  %15 = icmp eq ptr %0, null
+  %16 = icmp eq ptr %8, null
+  br label %17
+
+17:                                               ; preds = %51, %14
+  %18 = phi i64 [ %1, %14 ], [ %54, %51 ]
+  %19 = phi i64 [ 0, %14 ], [ %52, %51 ]
+  %20 = tail call i64 @llvm.umin.i64(i64 %18, i64 32)
+  %21 = trunc nuw nsw i64 %20 to i32
+  %22 = tail call i32 @llvm.umax.i32(i32 %21, i32 1)
+  %23 = sub i64 %1, %19
+  %24 = tail call i64 @llvm.umin.i64(i64 %23, i64 32)
+  %25 = trunc nuw nsw i64 %24 to i32
+  br i1 %15, label %30, label %26
+
+26:                                               ; preds = %17
+  %27 = getelementptr i8, ptr %0, i64 %19
+  %28 = tail call i32 @llvm.umax.i32(i32 %25, i32 1)
+  %29 = zext nneg i32 %28 to i64
+  br label %34
+
+30:                                               ; preds = %17
+  %31 = icmp ult i64 %23, 32
+  %32 = shl nsw i32 -1, %25
+  %33 = xor i32 %32, -1
+  br i1 %31, label %45, label %48
+
+34:                                               ; preds = %34, %26
+  %35 = phi i64 [ 0, %26 ], [ %43, %34 ]
+  %36 = phi i32 [ 0, %26 ], [ %42, %34 ]
+  %37 = getelementptr i8, ptr %27, i64 %35
+  %38 = load i8, ptr %37, align 1
+  %39 = zext i8 %38 to i32
+  %40 = trunc nuw nsw i64 %35 to i32
+  %41 = shl i32 %39, %40
+  %42 = or i32 %41, %36
+  %43 = add nuw nsw i64 %35, 1
+  %44 = icmp eq i64 %43, %29
+  br i1 %44, label %45, label %34, !llvm.loop !22
+
+45:                                               ; preds = %34, %30
+  %46 = phi i32 [ %33, %30 ], [ %42, %34 ]
+  %47 = icmp eq i32 %46, 0
+  br i1 %47, label %51, label %48
+
+48:                                               ; preds = %45, %30
+  %49 = phi i32 [ %46, %45 ], [ -1, %30 ]
+  %50 = zext nneg i32 %22 to i64
+  br label %55
+
+51:                                               ; preds = %89, %45
+  %52 = add nuw i64 %19, 32
+  %53 = icmp ult i64 %52, %1
+  %54 = add i64 %18, -32
+  br i1 %53, label %17, label %175, !llvm.loop !23
+
+55:                                               ; preds = %89, %48
+  %56 = phi i64 [ 0, %48 ], [ %90, %89 ]
+  %57 = add nuw nsw i64 %56, %19
+  %58 = load i32, ptr %3, align 4
+  %59 = and i32 %58, 31
+  %60 = load i32, ptr %5, align 4
+  %61 = and i32 %60, 31
+  %62 = lshr i32 %60, 8
+  %63 = and i32 %62, 31
+  %64 = trunc nuw nsw i64 %56 to i32
+  %65 = and i32 %63, %64
+  %66 = xor i32 %63, -1
+  %67 = and i32 %61, %66
+  %68 = or i32 %65, %67
+  %69 = xor i32 %59, %64
+  %70 = icmp sle i32 %69, %68
+  %71 = shl nuw i32 1, %64
+  %72 = and i32 %71, %49
+  %73 = icmp eq i32 %72, 0
+  br i1 %73, label %89, label %74
+
+74:                                               ; preds = %55
+  %75 = and i32 %69, 31
+  %76 = shl nuw i32 1, %75
+  %77 = and i32 %76, %49
+  %78 = icmp ne i32 %77, 0
+  %79 = select i1 %70, i1 %78, i1 false
+  %80 = zext i32 %69 to i64
+  %81 = add i64 %19, %80
+  %82 = select i1 %79, i64 %81, i64 %57
+  %83 = getelementptr i32, ptr %2, i64 %82
+  %84 = load i32, ptr %83, align 4
+  %85 = getelementptr i32, ptr %7, i64 %57
+  store i32 %84, ptr %85, align 4
+  br i1 %16, label %89, label %86
+
+86:                                               ; preds = %74
+  %87 = zext i1 %70 to i8
+  %88 = getelementptr i8, ptr %8, i64 %57
+  store i8 %87, ptr %88, align 1
+  br label %89
+
+89:                                               ; preds = %86, %74, %55
+  %90 = add nuw nsw i64 %56, 1
+  %91 = icmp eq i64 %90, %50
+  br i1 %91, label %51, label %55, !llvm.loop !24
+
+92:                                               ; preds = %9
+  br i1 %12, label %175, label %93
+
+93:                                               ; preds = %92
+  %94 = icmp eq ptr %0, null
+  %95 = icmp eq ptr %8, null
+  br label %96
+
+96:                                               ; preds = %130, %93
+  %97 = phi i64 [ %1, %93 ], [ %133, %130 ]
+  %98 = phi i64 [ 0, %93 ], [ %131, %130 ]
+  %99 = tail call i64 @llvm.umin.i64(i64 %97, i64 32)
+  %100 = trunc nuw nsw i64 %99 to i32
+  %101 = tail call i32 @llvm.umax.i32(i32 %100, i32 1)
+  %102 = sub i64 %1, %98
+  %103 = tail call i64 @llvm.umin.i64(i64 %102, i64 32)
+  %104 = trunc nuw nsw i64 %103 to i32
+  br i1 %94, label %109, label %105
+
+105:                                              ; preds = %96
+  %106 = getelementptr i8, ptr %0, i64 %98
+  %107 = tail call i32 @llvm.umax.i32(i32 %104, i32 1)
+  %108 = zext nneg i32 %107 to i64
+  br label %113
+
+109:                                              ; preds = %96
+  %110 = icmp ult i64 %102, 32
+  %111 = shl nsw i32 -1, %104
+  %112 = xor i32 %111, -1
+  br i1 %110, label %124, label %127
+
+113:                                              ; preds = %113, %105
+  %114 = phi i64 [ 0, %105 ], [ %122, %113 ]
+  %115 = phi i32 [ 0, %105 ], [ %121, %113 ]
+  %116 = getelementptr i8, ptr %106, i64 %114
+  %117 = load i8, ptr %116, align 1
+  %118 = zext i8 %117 to i32
+  %119 = trunc nuw nsw i64 %114 to i32
+  %120 = shl i32 %118, %119
+  %121 = or i32 %120, %115
+  %122 = add nuw nsw i64 %114, 1
+  %123 = icmp eq i64 %122, %108
+  br i1 %123, label %124, label %113, !llvm.loop !22
+
+124:                                              ; preds = %113, %109
+  %125 = phi i32 [ %112, %109 ], [ %121, %113 ]
+  %126 = icmp eq i32 %125, 0
+  br i1 %126, label %130, label %127
+
+127:                                              ; preds = %124, %109
+  %128 = phi i32 [ %125, %124 ], [ -1, %109 ]
+  %129 = zext nneg i32 %101 to i64
+  br label %134
+
+130:                                              ; preds = %172, %124
+  %131 = add nuw i64 %98, 32
+  %132 = icmp ult i64 %131, %1
+  %133 = add i64 %97, -32
+  br i1 %132, label %96, label %175, !llvm.loop !23
+
+134:                                              ; preds = %172, %127
+  %135 = phi i64 [ 0, %127 ], [ %173, %172 ]
+  %136 = add nuw nsw i64 %135, %98
+  %137 = mul i64 %136, %4
+  %138 = getelementptr i32, ptr %3, i64 %137
+  %139 = load i32, ptr %138, align 4
+  %140 = and i32 %139, 31
+  %141 = mul i64 %136, %6
+  %142 = getelementptr i32, ptr %5, i64 %141
+  %143 = load i32, ptr %142, align 4
+  %144 = and i32 %143, 31
+  %145 = lshr i32 %143, 8
+  %146 = and i32 %145, 31
+  %147 = trunc nuw nsw i64 %135 to i32
+  %148 = and i32 %146, %147
+  %149 = xor i32 %146, -1
+  %150 = and i32 %144, %149
+  %151 = or i32 %148, %150
+  %152 = xor i32 %140, %147
+  %153 = icmp sle i32 %152, %151
+  %154 = shl nuw i32 1, %147
+  %155 = and i32 %154, %128
+  %156 = icmp eq i32 %155, 0
+  br i1 %156, label %172, label %157
+
+157:                                              ; preds = %134
+  %158 = and i32 %152, 31
+  %159 = shl nuw i32 1, %158
+  %160 = and i32 %159, %128
+  %161 = icmp ne i32 %160, 0
+  %162 = select i1 %153, i1 %161, i1 false
+  %163 = zext i32 %152 to i64
+  %164 = add i64 %98, %163
+  %165 = select i1 %162, i64 %164, i64 %136
+  %166 = getelementptr i32, ptr %2, i64 %165
+  %167 = load i32, ptr %166, align 4
+  %168 = getelementptr i32, ptr %7, i64 %136
+  store i32 %167, ptr %168, align 4
+  br i1 %95, label %172, label %169
+
+169:                                              ; preds = %157
+  %170 = zext i1 %153 to i8
+  %171 = getelementptr i8, ptr %8, i64 %136
+  store i8 %170, ptr %171, align 1
+  br label %172
+
+172:                                              ; preds = %169, %157, %134
+  %173 = add nuw nsw i64 %135, 1
+  %174 = icmp eq i64 %173, %129
+  br i1 %174, label %130, label %134, !llvm.loop !24
+
+175:                                              ; preds = %130, %51, %92, %13
+  ret void
+}
+
+; Function Attrs: nofree noinline norecurse nosync nounwind memory(argmem: readwrite)
+define void @ptx_block_shfl_idx(ptr noundef readonly %0, i64 noundef %1, ptr nocapture noundef readonly %2, ptr nocapture noundef readonly %3, i64 noundef %4, ptr nocapture noundef readonly %5, i64 noundef %6, ptr nocapture noundef writeonly %7, ptr noundef writeonly %8) local_unnamed_addr #7 {
+  %10 = or i64 %6, %4
+  %11 = icmp eq i64 %10, 0
+  %12 = icmp eq i64 %1, 0
+  br i1 %11, label %13, label %90
+
+13:                                               ; preds = %9
+  br i1 %12, label %171, label %14
+
+14:                                               ; preds = %13
+  %15 = icmp eq ptr %0, null
+  %16 = icmp eq ptr %8, null
+  br label %17
+
+17:                                               ; preds = %51, %14
+  %18 = phi i64 [ %1, %14 ], [ %54, %51 ]
+  %19 = phi i64 [ 0, %14 ], [ %52, %51 ]
+  %20 = tail call i64 @llvm.umin.i64(i64 %18, i64 32)
+  %21 = trunc nuw nsw i64 %20 to i32
+  %22 = tail call i32 @llvm.umax.i32(i32 %21, i32 1)
+  %23 = sub i64 %1, %19
+  %24 = tail call i64 @llvm.umin.i64(i64 %23, i64 32)
+  %25 = trunc nuw nsw i64 %24 to i32
+  br i1 %15, label %30, label %26
+
+26:                                               ; preds = %17
+  %27 = getelementptr i8, ptr %0, i64 %19
+  %28 = tail call i32 @llvm.umax.i32(i32 %25, i32 1)
+  %29 = zext nneg i32 %28 to i64
+  br label %34
+
+30:                                               ; preds = %17
+  %31 = icmp ult i64 %23, 32
+  %32 = shl nsw i32 -1, %25
+  %33 = xor i32 %32, -1
+  br i1 %31, label %45, label %48
+
+34:                                               ; preds = %34, %26
+  %35 = phi i64 [ 0, %26 ], [ %43, %34 ]
+  %36 = phi i32 [ 0, %26 ], [ %42, %34 ]
+  %37 = getelementptr i8, ptr %27, i64 %35
+  %38 = load i8, ptr %37, align 1
+  %39 = zext i8 %38 to i32
+  %40 = trunc nuw nsw i64 %35 to i32
+  %41 = shl i32 %39, %40
+  %42 = or i32 %41, %36
+  %43 = add nuw nsw i64 %35, 1
+  %44 = icmp eq i64 %43, %29
+  br i1 %44, label %45, label %34, !llvm.loop !22
+
+45:                                               ; preds = %34, %30
+  %46 = phi i32 [ %33, %30 ], [ %42, %34 ]
+  %47 = icmp eq i32 %46, 0
+  br i1 %47, label %51, label %48
+
+48:                                               ; preds = %45, %30
+  %49 = phi i32 [ %46, %45 ], [ -1, %30 ]
+  %50 = zext nneg i32 %22 to i64
+  br label %55
+
+51:                                               ; preds = %87, %45
+  %52 = add nuw i64 %19, 32
+  %53 = icmp ult i64 %52, %1
+  %54 = add i64 %18, -32
+  br i1 %53, label %17, label %171, !llvm.loop !23
+
+55:                                               ; preds = %87, %48
+  %56 = phi i64 [ 0, %48 ], [ %88, %87 ]
+  %57 = add nuw nsw i64 %56, %19
+  %58 = load i32, ptr %3, align 4
+  %59 = load i32, ptr %5, align 4
+  %60 = lshr i32 %59, 8
+  %61 = and i32 %60, 31
+  %62 = trunc nuw nsw i64 %56 to i32
+  %63 = and i32 %61, %62
+  %64 = xor i32 %61, 31
+  %65 = and i32 %64, %59
+  %66 = or i32 %63, %65
+  %67 = and i32 %64, %58
+  %68 = or i32 %63, %67
+  %69 = icmp ule i32 %68, %66
+  %70 = shl nuw i32 1, %62
+  %71 = and i32 %70, %49
+  %72 = icmp eq i32 %71, 0
+  br i1 %72, label %87, label %73
+
+73:                                               ; preds = %55
+  %74 = shl nuw i32 1, %68
+  %75 = and i32 %74, %49
+  %76 = icmp ne i32 %75, 0
+  %77 = select i1 %69, i1 %76, i1 false
+  %78 = zext nneg i32 %68 to i64
+  %79 = or disjoint i64 %19, %78
+  %80 = select i1 %77, i64 %79, i64 %57
+  %81 = getelementptr i32, ptr %2, i64 %80
+  %82 = load i32, ptr %81, align 4
+  %83 = getelementptr i32, ptr %7, i64 %57
+  store i32 %82, ptr %83, align 4
+  br i1 %16, label %87, label %84
+
+84:                                               ; preds = %73
+  %85 = zext i1 %69 to i8
+  %86 = getelementptr i8, ptr %8, i64 %57
+  store i8 %85, ptr %86, align 1
+  br label %87
+
+87:                                               ; preds = %84, %73, %55
+  %88 = add nuw nsw i64 %56, 1
+  %89 = icmp eq i64 %88, %50
+  br i1 %89, label %51, label %55, !llvm.loop !24
+
+90:                                               ; preds = %9
+  br i1 %12, label %171, label %91
+
+91:                                               ; preds = %90
+  %92 = icmp eq ptr %0, null
+  %93 = icmp eq ptr %8, null
+  br label %94
+
+94:                                               ; preds = %128, %91
+  %95 = phi i64 [ %1, %91 ], [ %131, %128 ]
+  %96 = phi i64 [ 0, %91 ], [ %129, %128 ]
+  %97 = tail call i64 @llvm.umin.i64(i64 %95, i64 32)
+  %98 = trunc nuw nsw i64 %97 to i32
+  %99 = tail call i32 @llvm.umax.i32(i32 %98, i32 1)
+  %100 = sub i64 %1, %96
+  %101 = tail call i64 @llvm.umin.i64(i64 %100, i64 32)
+  %102 = trunc nuw nsw i64 %101 to i32
+  br i1 %92, label %107, label %103
+
+103:                                              ; preds = %94
+  %104 = getelementptr i8, ptr %0, i64 %96
+  %105 = tail call i32 @llvm.umax.i32(i32 %102, i32 1)
+  %106 = zext nneg i32 %105 to i64
+  br label %111
+
+107:                                              ; preds = %94
+  %108 = icmp ult i64 %100, 32
+  %109 = shl nsw i32 -1, %102
+  %110 = xor i32 %109, -1
+  br i1 %108, label %122, label %125
+
+111:                                              ; preds = %111, %103
+  %112 = phi i64 [ 0, %103 ], [ %120, %111 ]
+  %113 = phi i32 [ 0, %103 ], [ %119, %111 ]
+  %114 = getelementptr i8, ptr %104, i64 %112
+  %115 = load i8, ptr %114, align 1
+  %116 = zext i8 %115 to i32
+  %117 = trunc nuw nsw i64 %112 to i32
+  %118 = shl i32 %116, %117
+  %119 = or i32 %118, %113
+  %120 = add nuw nsw i64 %112, 1
+  %121 = icmp eq i64 %120, %106
+  br i1 %121, label %122, label %111, !llvm.loop !22
+
+122:                                              ; preds = %111, %107
+  %123 = phi i32 [ %110, %107 ], [ %119, %111 ]
+  %124 = icmp eq i32 %123, 0
+  br i1 %124, label %128, label %125
+
+125:                                              ; preds = %122, %107
+  %126 = phi i32 [ %123, %122 ], [ -1, %107 ]
+  %127 = zext nneg i32 %99 to i64
+  br label %132
+
+128:                                              ; preds = %168, %122
+  %129 = add nuw i64 %96, 32
+  %130 = icmp ult i64 %129, %1
+  %131 = add i64 %95, -32
+  br i1 %130, label %94, label %171, !llvm.loop !23
+
+132:                                              ; preds = %168, %125
+  %133 = phi i64 [ 0, %125 ], [ %169, %168 ]
+  %134 = add nuw nsw i64 %133, %96
+  %135 = mul i64 %134, %4
+  %136 = getelementptr i32, ptr %3, i64 %135
+  %137 = load i32, ptr %136, align 4
+  %138 = mul i64 %134, %6
+  %139 = getelementptr i32, ptr %5, i64 %138
+  %140 = load i32, ptr %139, align 4
+  %141 = lshr i32 %140, 8
+  %142 = and i32 %141, 31
+  %143 = trunc nuw nsw i64 %133 to i32
+  %144 = and i32 %142, %143
+  %145 = xor i32 %142, 31
+  %146 = and i32 %145, %140
+  %147 = or i32 %144, %146
+  %148 = and i32 %145, %137
+  %149 = or i32 %144, %148
+  %150 = icmp ule i32 %149, %147
+  %151 = shl nuw i32 1, %143
+  %152 = and i32 %151, %126
+  %153 = icmp eq i32 %152, 0
+  br i1 %153, label %168, label %154
+
+154:                                              ; preds = %132
+  %155 = shl nuw i32 1, %149
+  %156 = and i32 %155, %126
+  %157 = icmp ne i32 %156, 0
+  %158 = select i1 %150, i1 %157, i1 false
+  %159 = zext nneg i32 %149 to i64
+  %160 = or disjoint i64 %96, %159
+  %161 = select i1 %158, i64 %160, i64 %134
+  %162 = getelementptr i32, ptr %2, i64 %161
+  %163 = load i32, ptr %162, align 4
+  %164 = getelementptr i32, ptr %7, i64 %134
+  store i32 %163, ptr %164, align 4
+  br i1 %93, label %168, label %165
+
+165:                                              ; preds = %154
+  %166 = zext i1 %150 to i8
+  %167 = getelementptr i8, ptr %8, i64 %134
+  store i8 %166, ptr %167, align 1
+  br label %168
+
+168:                                              ; preds = %165, %154, %132
+  %169 = add nuw nsw i64 %133, 1
+  %170 = icmp eq i64 %169, %127
+  br i1 %170, label %128, label %132, !llvm.loop !24
+
+171:                                              ; preds = %128, %51, %90, %13
+  ret void
 }
 
 ; Function Attrs: noinline nounwind
-define noundef i32 @ptx_block_shfl_down(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef %5, i32 noundef %6, ptr nocapture noundef readonly %7, ptr nocapture noundef readonly %8, i64 noundef %9, ptr nocapture noundef readonly %10, i64 noundef %11, ptr nocapture noundef writeonly %12, ptr noundef %13) local_unnamed_addr #7 {
-  %15 = or i64 %11, %9
-  %16 = icmp eq i64 %15, 0
-  br i1 %16, label %17, label %19
-
-17:                                               ; preds = %14
-  %18 = tail call fastcc i32 @shuffle(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef 2, i32 noundef %5, i32 noundef %6, ptr noundef %7, ptr noundef %8, i64 noundef 0, ptr noundef %10, i64 noundef 0, ptr noundef %12, ptr noundef %13)
-  br label %21
-
-19:                                               ; preds = %14
-  %20 = tail call fastcc i32 @shuffle(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef 2, i32 noundef %5, i32 noundef %6, ptr noundef %7, ptr noundef %8, i64 noundef %9, ptr noundef %10, i64 noundef %11, ptr noundef %12, ptr noundef %13)
-  br label %21
-
-21:                                               ; preds = %19, %17
-  %22 = phi i32 [ %18, %17 ], [ %20, %19 ]
-  ret i32 %22
-}
-
-; Function Attrs: noinline nounwind
-define noundef i32 @ptx_block_shfl_bfly(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef %5, i32 noundef %6, ptr nocapture noundef readonly %7, ptr nocapture noundef readonly %8, i64 noundef %9, ptr nocapture noundef readonly %10, i64 noundef %11, ptr nocapture noundef writeonly %12, ptr noundef %13) local_unnamed_addr #7 {
-  %15 = or i64 %11, %9
-  %16 = icmp eq i64 %15, 0
-  br i1 %16, label %17, label %19
-
-17:                                               ; preds = %14
-  %18 = tail call fastcc i32 @shuffle(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef 3, i32 noundef %5, i32 noundef %6, ptr noundef %7, ptr noundef %8, i64 noundef 0, ptr noundef %10, i64 noundef 0, ptr noundef %12, ptr noundef %13)
-  br label %21
-
-19:                                               ; preds = %14
-  %20 = tail call fastcc i32 @shuffle(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef 3, i32 noundef %5, i32 noundef %6, ptr noundef %7, ptr noundef %8, i64 noundef %9, ptr noundef %10, i64 noundef %11, ptr noundef %12, ptr noundef %13)
-  br label %21
-
-21:                                               ; preds = %19, %17
-  %22 = phi i32 [ %18, %17 ], [ %20, %19 ]
-  ret i32 %22
-}
-
-; Function Attrs: noinline nounwind
-define noundef i32 @ptx_block_shfl_idx(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef %5, i32 noundef %6, ptr nocapture noundef readonly %7, ptr nocapture noundef readonly %8, i64 noundef %9, ptr nocapture noundef readonly %10, i64 noundef %11, ptr nocapture noundef writeonly %12, ptr noundef %13) local_unnamed_addr #7 {
-  %15 = or i64 %11, %9
-  %16 = icmp eq i64 %15, 0
-  br i1 %16, label %17, label %19
-
-17:                                               ; preds = %14
-  %18 = tail call fastcc i32 @shuffle(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef 4, i32 noundef %5, i32 noundef %6, ptr noundef %7, ptr noundef %8, i64 noundef 0, ptr noundef %10, i64 noundef 0, ptr noundef %12, ptr noundef %13)
-  br label %21
-
-19:                                               ; preds = %14
-  %20 = tail call fastcc i32 @shuffle(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef %3, i64 noundef %4, i32 noundef 4, i32 noundef %5, i32 noundef %6, ptr noundef %7, ptr noundef %8, i64 noundef %9, ptr noundef %10, i64 noundef %11, ptr noundef %12, ptr noundef %13)
-  br label %21
-
-21:                                               ; preds = %19, %17
-  %22 = phi i32 [ %18, %17 ], [ %20, %19 ]
-  ret i32 %22
-}
-
-; Function Attrs: noinline nounwind
-define noundef i32 @ptx_block_warp(ptr noundef %0, ptr noundef %1, ptr noundef readonly %2, ptr noundef readonly %3, i64 noundef %4, i32 noundef %5, i32 noundef %6, i32 noundef %7, ptr noundef readonly %8, ptr noundef writeonly %9, ptr noundef writeonly %10) local_unnamed_addr #7 {
+define noundef i32 @ptx_block_warp(ptr noundef %0, ptr noundef %1, ptr noundef readonly %2, ptr noundef readonly %3, i64 noundef %4, i32 noundef %5, i32 noundef %6, i32 noundef %7, ptr noundef readonly %8, ptr noundef writeonly %9, ptr noundef writeonly %10) local_unnamed_addr #8 {
   %12 = icmp eq i64 %4, 0
-  br i1 %12, label %265, label %13
+  br i1 %12, label %248, label %13
 
 13:                                               ; preds = %11
   %14 = icmp eq ptr %2, null
-  %15 = icmp ne i32 %6, 0
-  %16 = icmp ne i32 %5, 19
-  %17 = and i1 %16, %15
-  %18 = icmp eq ptr %3, null
-  %19 = icmp eq ptr %8, null
-  %20 = add i32 %5, -5
-  %21 = icmp ult i32 %20, 4
-  %22 = icmp eq i32 %5, 9
-  %23 = icmp eq i32 %5, 20
-  %24 = icmp eq ptr %9, null
-  %25 = icmp eq ptr %10, null
-  br label %26
+  %15 = icmp eq i32 %5, 0
+  %16 = icmp eq ptr %8, null
+  %17 = add i32 %5, -5
+  %18 = icmp ult i32 %17, 4
+  %19 = icmp eq i32 %5, 9
+  %20 = icmp eq i32 %5, 20
+  %21 = icmp eq ptr %9, null
+  %22 = icmp eq ptr %10, null
+  %23 = icmp eq ptr %3, null
+  br label %24
 
-26:                                               ; preds = %13, %262
-  %27 = phi i64 [ 0, %13 ], [ %263, %262 ]
-  %28 = sub i64 %4, %27
-  %29 = tail call i64 @llvm.umin.i64(i64 %28, i64 32)
-  %30 = trunc nuw nsw i64 %29 to i32
-  br i1 %14, label %35, label %31
+24:                                               ; preds = %13, %245
+  %25 = phi i64 [ 0, %13 ], [ %246, %245 ]
+  %26 = sub i64 %4, %25
+  %27 = tail call i64 @llvm.umin.i64(i64 %26, i64 32)
+  %28 = trunc nuw nsw i64 %27 to i32
+  br i1 %14, label %33, label %29
 
-31:                                               ; preds = %26
-  %32 = getelementptr i8, ptr %2, i64 %27
-  %33 = tail call i32 @llvm.umax.i32(i32 %30, i32 1)
-  %34 = zext nneg i32 %33 to i64
-  br label %39
+29:                                               ; preds = %24
+  %30 = getelementptr i8, ptr %2, i64 %25
+  %31 = tail call i32 @llvm.umax.i32(i32 %28, i32 1)
+  %32 = zext nneg i32 %31 to i64
+  br label %37
 
-35:                                               ; preds = %26
-  %36 = icmp ult i64 %28, 32
-  %37 = shl nsw i32 -1, %30
-  %38 = xor i32 %37, -1
-  br i1 %36, label %50, label %53
+33:                                               ; preds = %24
+  %34 = icmp ult i64 %26, 32
+  %35 = shl nsw i32 -1, %28
+  %36 = xor i32 %35, -1
+  br i1 %34, label %48, label %51
 
-39:                                               ; preds = %39, %31
-  %40 = phi i64 [ 0, %31 ], [ %48, %39 ]
-  %41 = phi i32 [ 0, %31 ], [ %47, %39 ]
-  %42 = getelementptr i8, ptr %32, i64 %40
-  %43 = load i8, ptr %42, align 1
-  %44 = zext i8 %43 to i32
-  %45 = trunc nuw nsw i64 %40 to i32
-  %46 = shl i32 %44, %45
-  %47 = or i32 %46, %41
-  %48 = add nuw nsw i64 %40, 1
-  %49 = icmp eq i64 %48, %34
-  br i1 %49, label %50, label %39, !llvm.loop !22
+37:                                               ; preds = %37, %29
+  %38 = phi i64 [ 0, %29 ], [ %46, %37 ]
+  %39 = phi i32 [ 0, %29 ], [ %45, %37 ]
+  %40 = getelementptr i8, ptr %30, i64 %38
+  %41 = load i8, ptr %40, align 1
+  %42 = zext i8 %41 to i32
+  %43 = trunc nuw nsw i64 %38 to i32
+  %44 = shl i32 %42, %43
+  %45 = or i32 %44, %39
+  %46 = add nuw nsw i64 %38, 1
+  %47 = icmp eq i64 %46, %32
+  br i1 %47, label %48, label %37, !llvm.loop !22
 
-50:                                               ; preds = %39, %35
-  %51 = phi i32 [ %38, %35 ], [ %47, %39 ]
-  %52 = icmp eq i32 %51, 0
-  br i1 %52, label %262, label %53
+48:                                               ; preds = %37, %33
+  %49 = phi i32 [ %36, %33 ], [ %45, %37 ]
+  %50 = icmp eq i32 %49, 0
+  br i1 %50, label %245, label %51
 
-53:                                               ; preds = %35, %50
-  %54 = phi i32 [ %51, %50 ], [ -1, %35 ]
-  %55 = getelementptr i8, ptr %3, i64 %27
-  %56 = tail call i32 @llvm.umax.i32(i32 %30, i32 1)
+51:                                               ; preds = %33, %48
+  %52 = phi i32 [ %49, %48 ], [ -1, %33 ]
+  %53 = and i32 %52, %6
+  %54 = icmp eq i32 %53, 0
+  %55 = select i1 %54, i32 %52, i32 %53
+  %56 = tail call range(i32 0, 33) i32 @llvm.cttz.i32(i32 %55, i1 true)
   %57 = zext nneg i32 %56 to i64
-  %58 = xor i32 %54, -1
-  %59 = and i32 %58, %6
-  %60 = icmp ult i64 %28, 32
-  %61 = shl nsw i32 -1, %30
-  %62 = xor i32 %61, -1
-  %63 = select i1 %60, i32 %62, i32 -1
-  %64 = and i32 %63, %58
-  %65 = and i32 %64, %6
-  %66 = icmp eq i32 %65, 0
-  %67 = and i32 %54, %6
-  %68 = icmp eq i32 %67, 0
-  %69 = select i1 %68, i32 %54, i32 %67
-  %70 = tail call range(i32 0, 33) i32 @llvm.cttz.i32(i32 %69, i1 true)
-  %71 = zext nneg i32 %70 to i64
-  %72 = or disjoint i64 %27, %71
-  %73 = getelementptr i64, ptr %8, i64 %72
-  %74 = icmp eq i32 %70, 31
-  %75 = getelementptr i64, ptr %8, i64 %27
-  br i1 %17, label %76, label %103
+  %58 = or disjoint i64 %25, %57
+  %59 = getelementptr i64, ptr %8, i64 %58
+  %60 = icmp eq i32 %56, 31
+  %61 = getelementptr i64, ptr %8, i64 %25
+  %62 = getelementptr i8, ptr %3, i64 %25
+  %63 = tail call i32 @llvm.umax.i32(i32 %28, i32 1)
+  %64 = zext nneg i32 %63 to i64
+  %65 = xor i32 %52, -1
+  %66 = and i32 %65, %6
+  br i1 %15, label %67, label %87
 
-76:                                               ; preds = %53
-  br i1 %18, label %91, label %77
+67:                                               ; preds = %51
+  %68 = icmp ult i64 %26, 32
+  %69 = shl nsw i32 -1, %28
+  %70 = xor i32 %69, -1
+  %71 = select i1 %68, i32 %70, i32 -1
+  br i1 %23, label %83, label %72
 
-77:                                               ; preds = %76, %77
-  %78 = phi i64 [ %86, %77 ], [ 0, %76 ]
-  %79 = phi i32 [ %85, %77 ], [ 0, %76 ]
-  %80 = getelementptr i8, ptr %55, i64 %78
-  %81 = load i8, ptr %80, align 1
-  %82 = zext i8 %81 to i32
-  %83 = trunc nuw nsw i64 %78 to i32
-  %84 = shl i32 %82, %83
-  %85 = or i32 %84, %79
-  %86 = add nuw nsw i64 %78, 1
-  %87 = icmp eq i64 %86, %57
-  br i1 %87, label %88, label %77, !llvm.loop !22
+72:                                               ; preds = %67, %72
+  %73 = phi i64 [ %81, %72 ], [ 0, %67 ]
+  %74 = phi i32 [ %80, %72 ], [ 0, %67 ]
+  %75 = getelementptr i8, ptr %62, i64 %73
+  %76 = load i8, ptr %75, align 1
+  %77 = zext i8 %76 to i32
+  %78 = trunc nuw nsw i64 %73 to i32
+  %79 = shl i32 %77, %78
+  %80 = or i32 %79, %74
+  %81 = add nuw nsw i64 %73, 1
+  %82 = icmp eq i64 %81, %64
+  br i1 %82, label %83, label %72, !llvm.loop !22
 
-88:                                               ; preds = %77
-  %89 = and i32 %59, %85
-  %90 = icmp eq i32 %89, 0
-  br i1 %90, label %103, label %92
+83:                                               ; preds = %72, %67
+  %84 = phi i32 [ %71, %67 ], [ %80, %72 ]
+  %85 = and i32 %66, %84
+  %86 = icmp eq i32 %85, 0
+  br i1 %86, label %245, label %244
 
-91:                                               ; preds = %76
-  br i1 %66, label %103, label %260
+87:                                               ; preds = %51
+  br i1 %16, label %90, label %88
 
-92:                                               ; preds = %88, %92
-  %93 = phi i64 [ %101, %92 ], [ 0, %88 ]
-  %94 = phi i32 [ %100, %92 ], [ 0, %88 ]
-  %95 = getelementptr i8, ptr %55, i64 %93
-  %96 = load i8, ptr %95, align 1
-  %97 = zext i8 %96 to i32
-  %98 = trunc nuw nsw i64 %93 to i32
-  %99 = shl i32 %97, %98
-  %100 = or i32 %99, %94
-  %101 = add nuw nsw i64 %93, 1
-  %102 = icmp eq i64 %101, %57
-  br i1 %102, label %260, label %92, !llvm.loop !22
+88:                                               ; preds = %87
+  %89 = load i64, ptr %59, align 8
+  br label %90
 
-103:                                              ; preds = %91, %88, %53
-  br i1 %19, label %106, label %104
+90:                                               ; preds = %87, %88
+  %91 = phi i64 [ %89, %88 ], [ 0, %87 ]
+  br i1 %18, label %92, label %111
 
-104:                                              ; preds = %103
-  %105 = load i64, ptr %73, align 8
-  br label %106
+92:                                               ; preds = %90, %107
+  %93 = phi i64 [ %109, %107 ], [ 0, %90 ]
+  %94 = phi i32 [ %108, %107 ], [ 0, %90 ]
+  %95 = trunc nuw nsw i64 %93 to i32
+  %96 = shl nuw i32 1, %95
+  %97 = and i32 %96, %55
+  %98 = icmp eq i32 %97, 0
+  br i1 %98, label %107, label %99
 
-106:                                              ; preds = %103, %104
-  %107 = phi i64 [ %105, %104 ], [ 0, %103 ]
-  br i1 %21, label %108, label %127
+99:                                               ; preds = %92
+  %100 = or disjoint i64 %25, %93
+  %101 = getelementptr i64, ptr %8, i64 %100
+  %102 = load i64, ptr %101, align 8
+  %103 = icmp ne i64 %102, 0
+  %104 = zext i1 %103 to i32
+  %105 = shl nuw i32 %104, %95
+  %106 = or i32 %105, %94
+  br label %107
 
-108:                                              ; preds = %106, %123
-  %109 = phi i64 [ %125, %123 ], [ 0, %106 ]
-  %110 = phi i32 [ %124, %123 ], [ 0, %106 ]
-  %111 = trunc nuw nsw i64 %109 to i32
-  %112 = shl nuw i32 1, %111
-  %113 = and i32 %112, %69
-  %114 = icmp eq i32 %113, 0
-  br i1 %114, label %123, label %115
+107:                                              ; preds = %92, %99
+  %108 = phi i32 [ %106, %99 ], [ %94, %92 ]
+  %109 = add nuw nsw i64 %93, 1
+  %110 = icmp eq i64 %109, 32
+  br i1 %110, label %111, label %92, !llvm.loop !25
 
-115:                                              ; preds = %108
-  %116 = or disjoint i64 %27, %109
-  %117 = getelementptr i64, ptr %8, i64 %116
-  %118 = load i64, ptr %117, align 8
-  %119 = icmp ne i64 %118, 0
-  %120 = zext i1 %119 to i32
-  %121 = shl nuw i32 %120, %111
-  %122 = or i32 %121, %110
-  br label %123
-
-123:                                              ; preds = %108, %115
-  %124 = phi i32 [ %122, %115 ], [ %110, %108 ]
-  %125 = add nuw nsw i64 %109, 1
-  %126 = icmp eq i64 %125, 32
-  br i1 %126, label %127, label %108, !llvm.loop !25
-
-127:                                              ; preds = %123, %106
-  %128 = phi i32 [ 0, %106 ], [ %124, %123 ]
-  switch i32 %5, label %166 [
-    i32 5, label %129
-    i32 6, label %132
-    i32 7, label %135
-    i32 8, label %140
-    i32 19, label %141
-    i32 20, label %142
-    i32 0, label %203
-    i32 10, label %147
-    i32 9, label %203
+111:                                              ; preds = %107, %90
+  %112 = phi i32 [ 0, %90 ], [ %108, %107 ]
+  switch i32 %5, label %150 [
+    i32 5, label %113
+    i32 6, label %116
+    i32 7, label %119
+    i32 8, label %124
+    i32 19, label %125
+    i32 20, label %126
+    i32 10, label %131
+    i32 9, label %187
   ]
 
-129:                                              ; preds = %127
-  %130 = icmp eq i32 %128, %69
-  %131 = zext i1 %130 to i32
-  br label %203
+113:                                              ; preds = %111
+  %114 = icmp eq i32 %112, %55
+  %115 = zext i1 %114 to i32
+  br label %187
 
-132:                                              ; preds = %127
-  %133 = icmp ne i32 %128, 0
-  %134 = zext i1 %133 to i32
-  br label %203
+116:                                              ; preds = %111
+  %117 = icmp ne i32 %112, 0
+  %118 = zext i1 %117 to i32
+  br label %187
 
-135:                                              ; preds = %127
-  %136 = icmp eq i32 %128, 0
-  %137 = icmp eq i32 %128, %69
-  %138 = or i1 %136, %137
-  %139 = zext i1 %138 to i32
-  br label %203
+119:                                              ; preds = %111
+  %120 = icmp eq i32 %112, 0
+  %121 = icmp eq i32 %112, %55
+  %122 = or i1 %120, %121
+  %123 = zext i1 %122 to i32
+  br label %187
 
-140:                                              ; preds = %127
-  br label %203
+124:                                              ; preds = %111
+  br label %187
 
-141:                                              ; preds = %127
-  br label %203
+125:                                              ; preds = %111
+  br label %187
 
-142:                                              ; preds = %127
-  br label %203
+126:                                              ; preds = %111
+  br label %187
 
-143:                                              ; preds = %162
-  %144 = icmp eq i32 %163, %69
-  %145 = zext i1 %144 to i32
-  %146 = select i1 %144, i32 %69, i32 0
-  br label %203
+127:                                              ; preds = %146
+  %128 = icmp eq i32 %147, %55
+  %129 = zext i1 %128 to i32
+  %130 = select i1 %128, i32 %55, i32 0
+  br label %187
 
-147:                                              ; preds = %127, %162
-  %148 = phi i64 [ %164, %162 ], [ 0, %127 ]
-  %149 = phi i32 [ %163, %162 ], [ %128, %127 ]
-  %150 = trunc nuw nsw i64 %148 to i32
-  %151 = shl nuw i32 1, %150
-  %152 = and i32 %151, %69
-  %153 = icmp eq i32 %152, 0
-  br i1 %153, label %162, label %154
+131:                                              ; preds = %111, %146
+  %132 = phi i64 [ %148, %146 ], [ 0, %111 ]
+  %133 = phi i32 [ %147, %146 ], [ %112, %111 ]
+  %134 = trunc nuw nsw i64 %132 to i32
+  %135 = shl nuw i32 1, %134
+  %136 = and i32 %135, %55
+  %137 = icmp eq i32 %136, 0
+  br i1 %137, label %146, label %138
 
-154:                                              ; preds = %147
-  %155 = or disjoint i64 %27, %148
-  %156 = getelementptr i64, ptr %8, i64 %155
-  %157 = load i64, ptr %156, align 8
-  %158 = icmp eq i64 %157, %107
-  %159 = zext i1 %158 to i32
-  %160 = shl nuw i32 %159, %150
-  %161 = or i32 %160, %149
-  br label %162
+138:                                              ; preds = %131
+  %139 = or disjoint i64 %25, %132
+  %140 = getelementptr i64, ptr %8, i64 %139
+  %141 = load i64, ptr %140, align 8
+  %142 = icmp eq i64 %141, %91
+  %143 = zext i1 %142 to i32
+  %144 = shl nuw i32 %143, %134
+  %145 = or i32 %144, %133
+  br label %146
 
-162:                                              ; preds = %147, %154
-  %163 = phi i32 [ %161, %154 ], [ %149, %147 ]
-  %164 = add nuw nsw i64 %148, 1
-  %165 = icmp eq i64 %164, 32
-  br i1 %165, label %143, label %147, !llvm.loop !26
+146:                                              ; preds = %131, %138
+  %147 = phi i32 [ %145, %138 ], [ %133, %131 ]
+  %148 = add nuw nsw i64 %132, 1
+  %149 = icmp eq i64 %148, 32
+  br i1 %149, label %127, label %131, !llvm.loop !26
 
-166:                                              ; preds = %127
-  %167 = trunc i64 %107 to i32
-  br i1 %74, label %203, label %168
+150:                                              ; preds = %111
+  %151 = trunc i64 %91 to i32
+  br i1 %60, label %187, label %152
 
-168:                                              ; preds = %166
-  %169 = tail call i32 @llvm.umax.i32(i32 %70, i32 30)
-  %170 = add nuw nsw i32 %169, 1
-  %171 = zext nneg i32 %170 to i64
-  br label %172
+152:                                              ; preds = %150
+  %153 = tail call i32 @llvm.umax.i32(i32 %56, i32 30)
+  %154 = add nuw nsw i32 %153, 1
+  %155 = zext nneg i32 %154 to i64
+  br label %156
 
-172:                                              ; preds = %168, %200
-  %173 = phi i64 [ %71, %168 ], [ %175, %200 ]
-  %174 = phi i32 [ %167, %168 ], [ %201, %200 ]
-  %175 = add nuw nsw i64 %173, 1
-  %176 = trunc nuw nsw i64 %173 to i32
-  %177 = shl nuw i32 2, %176
-  %178 = and i32 %177, %69
-  %179 = icmp eq i32 %178, 0
-  br i1 %179, label %200, label %180
+156:                                              ; preds = %152, %184
+  %157 = phi i64 [ %57, %152 ], [ %159, %184 ]
+  %158 = phi i32 [ %151, %152 ], [ %185, %184 ]
+  %159 = add nuw nsw i64 %157, 1
+  %160 = trunc nuw nsw i64 %157 to i32
+  %161 = shl nuw i32 2, %160
+  %162 = and i32 %161, %55
+  %163 = icmp eq i32 %162, 0
+  br i1 %163, label %184, label %164
 
-180:                                              ; preds = %172
-  %181 = getelementptr i64, ptr %75, i64 %175
-  %182 = load i64, ptr %181, align 8
-  %183 = trunc i64 %182 to i32
-  switch i32 %5, label %198 [
-    i32 11, label %184
-    i32 12, label %186
-    i32 13, label %188
-    i32 14, label %190
-    i32 15, label %192
-    i32 16, label %194
-    i32 17, label %196
+164:                                              ; preds = %156
+  %165 = getelementptr i64, ptr %61, i64 %159
+  %166 = load i64, ptr %165, align 8
+  %167 = trunc i64 %166 to i32
+  switch i32 %5, label %182 [
+    i32 11, label %168
+    i32 12, label %170
+    i32 13, label %172
+    i32 14, label %174
+    i32 15, label %176
+    i32 16, label %178
+    i32 17, label %180
   ]
 
-184:                                              ; preds = %180
-  %185 = add i32 %174, %183
-  br label %200
+168:                                              ; preds = %164
+  %169 = add i32 %158, %167
+  br label %184
 
-186:                                              ; preds = %180
-  %187 = tail call i32 @llvm.umin.i32(i32 %174, i32 %183)
-  br label %200
+170:                                              ; preds = %164
+  %171 = tail call i32 @llvm.umin.i32(i32 %158, i32 %167)
+  br label %184
 
-188:                                              ; preds = %180
-  %189 = tail call i32 @llvm.umax.i32(i32 %174, i32 %183)
-  br label %200
+172:                                              ; preds = %164
+  %173 = tail call i32 @llvm.umax.i32(i32 %158, i32 %167)
+  br label %184
 
-190:                                              ; preds = %180
-  %191 = tail call i32 @llvm.smin.i32(i32 %174, i32 %183)
-  br label %200
+174:                                              ; preds = %164
+  %175 = tail call i32 @llvm.smin.i32(i32 %158, i32 %167)
+  br label %184
 
-192:                                              ; preds = %180
-  %193 = tail call i32 @llvm.smax.i32(i32 %174, i32 %183)
-  br label %200
+176:                                              ; preds = %164
+  %177 = tail call i32 @llvm.smax.i32(i32 %158, i32 %167)
+  br label %184
 
-194:                                              ; preds = %180
-  %195 = and i32 %174, %183
-  br label %200
+178:                                              ; preds = %164
+  %179 = and i32 %158, %167
+  br label %184
 
-196:                                              ; preds = %180
-  %197 = or i32 %174, %183
-  br label %200
+180:                                              ; preds = %164
+  %181 = or i32 %158, %167
+  br label %184
 
-198:                                              ; preds = %180
-  %199 = xor i32 %174, %183
-  br label %200
+182:                                              ; preds = %164
+  %183 = xor i32 %158, %167
+  br label %184
 
-200:                                              ; preds = %184, %186, %188, %190, %192, %194, %196, %198, %172
-  %201 = phi i32 [ %174, %172 ], [ %199, %198 ], [ %197, %196 ], [ %195, %194 ], [ %193, %192 ], [ %191, %190 ], [ %189, %188 ], [ %187, %186 ], [ %185, %184 ]
-  %202 = icmp eq i64 %175, %171
-  br i1 %202, label %203, label %172, !llvm.loop !27
+184:                                              ; preds = %168, %170, %172, %174, %176, %178, %180, %182, %156
+  %185 = phi i32 [ %158, %156 ], [ %183, %182 ], [ %181, %180 ], [ %179, %178 ], [ %177, %176 ], [ %175, %174 ], [ %173, %172 ], [ %171, %170 ], [ %169, %168 ]
+  %186 = icmp eq i64 %159, %155
+  br i1 %186, label %187, label %156, !llvm.loop !27
 
-203:                                              ; preds = %200, %166, %143, %127, %127, %142, %141, %140, %135, %132, %129
-  %204 = phi i32 [ %131, %129 ], [ %134, %132 ], [ %139, %135 ], [ 0, %140 ], [ 0, %141 ], [ 0, %142 ], [ 0, %127 ], [ %145, %143 ], [ 0, %127 ], [ 0, %166 ], [ 0, %200 ]
-  %205 = phi i32 [ %131, %129 ], [ %134, %132 ], [ %139, %135 ], [ %128, %140 ], [ %54, %141 ], [ %70, %142 ], [ 0, %127 ], [ %146, %143 ], [ 0, %127 ], [ %167, %166 ], [ %201, %200 ]
-  br label %206
+187:                                              ; preds = %184, %150, %111, %127, %126, %125, %124, %119, %116, %113
+  %188 = phi i32 [ %115, %113 ], [ %118, %116 ], [ %123, %119 ], [ 0, %124 ], [ 0, %125 ], [ 0, %126 ], [ %129, %127 ], [ 0, %111 ], [ 0, %150 ], [ 0, %184 ]
+  %189 = phi i32 [ %115, %113 ], [ %118, %116 ], [ %123, %119 ], [ %112, %124 ], [ %52, %125 ], [ %56, %126 ], [ %130, %127 ], [ 0, %111 ], [ %151, %150 ], [ %185, %184 ]
+  br label %190
 
-206:                                              ; preds = %203, %255
-  %207 = phi i64 [ %258, %255 ], [ 0, %203 ]
-  %208 = phi i32 [ %257, %255 ], [ %204, %203 ]
-  %209 = phi i32 [ %256, %255 ], [ %205, %203 ]
-  %210 = trunc nuw nsw i64 %207 to i32
-  %211 = shl nuw i32 1, %210
-  %212 = and i32 %211, %54
-  %213 = icmp eq i32 %212, 0
-  br i1 %213, label %255, label %214
+190:                                              ; preds = %187, %239
+  %191 = phi i64 [ %242, %239 ], [ 0, %187 ]
+  %192 = phi i32 [ %241, %239 ], [ %188, %187 ]
+  %193 = phi i32 [ %240, %239 ], [ %189, %187 ]
+  %194 = trunc nuw nsw i64 %191 to i32
+  %195 = shl nuw i32 1, %194
+  %196 = and i32 %195, %52
+  %197 = icmp eq i32 %196, 0
+  br i1 %197, label %239, label %198
 
-214:                                              ; preds = %206
-  br i1 %22, label %215, label %241
+198:                                              ; preds = %190
+  br i1 %19, label %199, label %225
 
-215:                                              ; preds = %214
-  %216 = or disjoint i64 %27, %207
-  %217 = getelementptr i64, ptr %8, i64 %216
+199:                                              ; preds = %198
+  %200 = or disjoint i64 %25, %191
+  %201 = getelementptr i64, ptr %8, i64 %200
+  br label %205
+
+202:                                              ; preds = %221
+  %203 = icmp ne i32 %222, 0
+  %204 = zext i1 %203 to i32
+  br label %225
+
+205:                                              ; preds = %199, %221
+  %206 = phi i64 [ 0, %199 ], [ %223, %221 ]
+  %207 = phi i32 [ 0, %199 ], [ %222, %221 ]
+  %208 = trunc nuw nsw i64 %206 to i32
+  %209 = shl nuw i32 1, %208
+  %210 = and i32 %209, %55
+  %211 = icmp eq i32 %210, 0
+  br i1 %211, label %221, label %212
+
+212:                                              ; preds = %205
+  %213 = or disjoint i64 %25, %206
+  %214 = getelementptr i64, ptr %8, i64 %213
+  %215 = load i64, ptr %214, align 8
+  %216 = load i64, ptr %201, align 8
+  %217 = icmp eq i64 %215, %216
+  %218 = zext i1 %217 to i32
+  %219 = shl nuw i32 %218, %208
+  %220 = or i32 %219, %207
   br label %221
 
-218:                                              ; preds = %237
-  %219 = icmp ne i32 %238, 0
-  %220 = zext i1 %219 to i32
-  br label %241
+221:                                              ; preds = %205, %212
+  %222 = phi i32 [ %220, %212 ], [ %207, %205 ]
+  %223 = add nuw nsw i64 %206, 1
+  %224 = icmp eq i64 %223, 32
+  br i1 %224, label %202, label %205, !llvm.loop !28
 
-221:                                              ; preds = %215, %237
-  %222 = phi i64 [ 0, %215 ], [ %239, %237 ]
-  %223 = phi i32 [ 0, %215 ], [ %238, %237 ]
-  %224 = trunc nuw nsw i64 %222 to i32
-  %225 = shl nuw i32 1, %224
-  %226 = and i32 %225, %69
-  %227 = icmp eq i32 %226, 0
-  br i1 %227, label %237, label %228
+225:                                              ; preds = %202, %198
+  %226 = phi i32 [ %222, %202 ], [ %193, %198 ]
+  %227 = phi i32 [ %204, %202 ], [ %192, %198 ]
+  %228 = icmp eq i64 %191, %57
+  %229 = zext i1 %228 to i32
+  %230 = select i1 %20, i32 %229, i32 %227
+  br i1 %21, label %234, label %231
 
-228:                                              ; preds = %221
-  %229 = or disjoint i64 %27, %222
-  %230 = getelementptr i64, ptr %8, i64 %229
-  %231 = load i64, ptr %230, align 8
-  %232 = load i64, ptr %217, align 8
-  %233 = icmp eq i64 %231, %232
-  %234 = zext i1 %233 to i32
-  %235 = shl nuw i32 %234, %224
-  %236 = or i32 %235, %223
-  br label %237
+231:                                              ; preds = %225
+  %232 = or disjoint i64 %25, %191
+  %233 = getelementptr i32, ptr %9, i64 %232
+  store i32 %226, ptr %233, align 4
+  br label %234
 
-237:                                              ; preds = %221, %228
-  %238 = phi i32 [ %236, %228 ], [ %223, %221 ]
-  %239 = add nuw nsw i64 %222, 1
-  %240 = icmp eq i64 %239, 32
-  br i1 %240, label %218, label %221, !llvm.loop !28
+234:                                              ; preds = %231, %225
+  br i1 %22, label %239, label %235
 
-241:                                              ; preds = %218, %214
-  %242 = phi i32 [ %238, %218 ], [ %209, %214 ]
-  %243 = phi i32 [ %220, %218 ], [ %208, %214 ]
-  %244 = icmp eq i64 %207, %71
-  %245 = zext i1 %244 to i32
-  %246 = select i1 %23, i32 %245, i32 %243
-  br i1 %24, label %250, label %247
+235:                                              ; preds = %234
+  %236 = trunc nuw nsw i32 %230 to i8
+  %237 = or disjoint i64 %25, %191
+  %238 = getelementptr i8, ptr %10, i64 %237
+  store i8 %236, ptr %238, align 1
+  br label %239
 
-247:                                              ; preds = %241
-  %248 = or disjoint i64 %27, %207
-  %249 = getelementptr i32, ptr %9, i64 %248
-  store i32 %242, ptr %249, align 4
-  br label %250
+239:                                              ; preds = %234, %235, %190
+  %240 = phi i32 [ %226, %235 ], [ %226, %234 ], [ %193, %190 ]
+  %241 = phi i32 [ %230, %235 ], [ %230, %234 ], [ %192, %190 ]
+  %242 = add nuw nsw i64 %191, 1
+  %243 = icmp eq i64 %242, 32
+  br i1 %243, label %245, label %190, !llvm.loop !29
 
-250:                                              ; preds = %247, %241
-  br i1 %25, label %255, label %251
+244:                                              ; preds = %83
+  tail call fastcc void @divergent_operation(ptr noundef %0, ptr noundef %1, i64 noundef %25, i32 noundef %52, i32 noundef %6, i32 noundef %84, i32 noundef %7) #15
+  br label %248
 
-251:                                              ; preds = %250
-  %252 = trunc i32 %246 to i8
-  %253 = or disjoint i64 %27, %207
-  %254 = getelementptr i8, ptr %10, i64 %253
-  store i8 %252, ptr %254, align 1
-  br label %255
+245:                                              ; preds = %239, %83, %48
+  %246 = add i64 %25, 32
+  %247 = icmp ult i64 %246, %4
+  br i1 %247, label %24, label %248, !llvm.loop !30
 
-255:                                              ; preds = %250, %251, %206
-  %256 = phi i32 [ %242, %251 ], [ %242, %250 ], [ %209, %206 ]
-  %257 = phi i32 [ %246, %251 ], [ %246, %250 ], [ %208, %206 ]
-  %258 = add nuw nsw i64 %207, 1
-  %259 = icmp eq i64 %258, 32
-  br i1 %259, label %262, label %206, !llvm.loop !29
-
-260:                                              ; preds = %91, %92
-  %261 = phi i32 [ %100, %92 ], [ %63, %91 ]
-  tail call fastcc void @divergent_operation(ptr noundef %0, ptr noundef %1, i64 noundef %27, i32 noundef %54, i32 noundef %6, i32 noundef %5, i32 noundef %261, i32 noundef %7) #15
-  br label %265
-
-262:                                              ; preds = %255, %50
-  %263 = add i64 %27, 32
-  %264 = icmp ult i64 %263, %4
-  br i1 %264, label %26, label %265, !llvm.loop !30
-
-265:                                              ; preds = %262, %260, %11
-  %266 = phi i32 [ 0, %11 ], [ 1, %260 ], [ 0, %262 ]
-  ret i32 %266
+248:                                              ; preds = %245, %11, %244
+  %249 = phi i32 [ 1, %244 ], [ 0, %11 ], [ 0, %245 ]
+  ret i32 %249
 }
 
 ; Function Attrs: cold noinline nounwind optsize
-define internal fastcc void @divergent_operation(ptr noundef %0, ptr noundef %1, i64 noundef %2, i32 noundef %3, i32 noundef %4, i32 noundef %5, i32 noundef %6, i32 noundef %7) unnamed_addr #9 {
-  %9 = tail call range(i32 0, 33) i32 @llvm.cttz.i32(i32 %3, i1 true)
-  %10 = zext nneg i32 %9 to i64
-  %11 = add i64 %10, %2
-  %12 = getelementptr inbounds i8, ptr %0, i64 20
-  %13 = load i32, ptr %12, align 4
-  %14 = zext i32 %13 to i64
-  %15 = getelementptr i8, ptr %0, i64 24
-  %16 = load i32, ptr %15, align 4
-  %17 = zext i32 %16 to i64
-  %18 = urem i64 %11, %14
-  %19 = trunc nuw i64 %18 to i32
-  %20 = udiv i64 %11, %14
-  %21 = urem i64 %20, %17
-  %22 = trunc nuw i64 %21 to i32
-  %23 = udiv i64 %20, %17
-  %24 = trunc i64 %23 to i32
-  tail call void @record_fault(ptr noundef %0, ptr noundef %1, i32 noundef %19, i32 noundef %22, i32 noundef %24, i32 noundef 9, i32 noundef 0, i32 noundef %7, i64 noundef 0, i64 noundef 0) #14
-  %25 = xor i32 %6, -1
-  %26 = getelementptr inbounds i8, ptr %0, i64 152
-  store i32 %3, ptr %26, align 4
-  %27 = getelementptr inbounds i8, ptr %0, i64 156
-  store i32 %4, ptr %27, align 4
-  %28 = getelementptr inbounds i8, ptr %0, i64 160
-  store i32 %5, ptr %28, align 4
-  %29 = getelementptr inbounds i8, ptr %0, i64 164
-  store i32 %25, ptr %29, align 4
+define internal fastcc void @divergent_operation(ptr noundef %0, ptr noundef %1, i64 noundef %2, i32 noundef %3, i32 noundef %4, i32 noundef %5, i32 noundef %6) unnamed_addr #9 {
+  %8 = tail call range(i32 0, 33) i32 @llvm.cttz.i32(i32 %3, i1 true)
+  %9 = zext nneg i32 %8 to i64
+  %10 = add i64 %9, %2
+  %11 = getelementptr inbounds i8, ptr %0, i64 20
+  %12 = load i32, ptr %11, align 4
+  %13 = zext i32 %12 to i64
+  %14 = getelementptr i8, ptr %0, i64 24
+  %15 = load i32, ptr %14, align 4
+  %16 = zext i32 %15 to i64
+  %17 = urem i64 %10, %13
+  %18 = trunc nuw i64 %17 to i32
+  %19 = udiv i64 %10, %13
+  %20 = urem i64 %19, %16
+  %21 = trunc nuw i64 %20 to i32
+  %22 = udiv i64 %19, %16
+  %23 = trunc i64 %22 to i32
+  tail call void @record_fault(ptr noundef %0, ptr noundef %1, i32 noundef %18, i32 noundef %21, i32 noundef %23, i32 noundef 9, i32 noundef 0, i32 noundef %6, i64 noundef 0, i64 noundef 0) #14
+  %24 = xor i32 %5, -1
+  %25 = getelementptr inbounds i8, ptr %0, i64 152
+  store i32 %3, ptr %25, align 4
+  %26 = getelementptr inbounds i8, ptr %0, i64 156
+  store i32 %4, ptr %26, align 4
+  %27 = getelementptr inbounds i8, ptr %0, i64 160
+  store i32 0, ptr %27, align 4
+  %28 = getelementptr inbounds i8, ptr %0, i64 164
+  store i32 %24, ptr %28, align 4
   ret void
 }
 
 ; Function Attrs: mustprogress nocallback nofree nosync nounwind speculatable willreturn memory(none)
 declare i32 @llvm.cttz.i32(i32, i1 immarg) #2
-
-; Function Attrs: nounwind
-define range(i32 0, 2) i32 @ptx_block_barrier(ptr noundef %0, ptr noundef %1, ptr noundef readonly %2, ptr noundef readonly %3, i64 noundef %4, i32 noundef %5) local_unnamed_addr #5 {
-  %7 = icmp eq ptr %2, null
-  %8 = icmp eq ptr %2, %3
-  %9 = or i1 %7, %8
-  br i1 %9, label %68, label %10
-
-10:                                               ; preds = %6
-  %11 = icmp eq i64 %4, 0
-  br i1 %11, label %23, label %12
-
-12:                                               ; preds = %10, %12
-  %13 = phi i64 [ %19, %12 ], [ 0, %10 ]
-  %14 = phi i32 [ %18, %12 ], [ 0, %10 ]
-  %15 = getelementptr i8, ptr %2, i64 %13
-  %16 = load i8, ptr %15, align 1
-  %17 = zext i8 %16 to i32
-  %18 = add i32 %14, %17
-  %19 = add nuw i64 %13, 1
-  %20 = icmp eq i64 %19, %4
-  br i1 %20, label %21, label %12, !llvm.loop !21
-
-21:                                               ; preds = %12
-  %22 = icmp eq ptr %3, null
-  br i1 %22, label %36, label %27
-
-23:                                               ; preds = %10
-  %24 = icmp eq ptr %3, null
-  br i1 %24, label %36, label %68
-
-25:                                               ; preds = %27
-  %26 = zext i32 %33 to i64
-  br label %36
-
-27:                                               ; preds = %21, %27
-  %28 = phi i64 [ %34, %27 ], [ 0, %21 ]
-  %29 = phi i32 [ %33, %27 ], [ 0, %21 ]
-  %30 = getelementptr i8, ptr %3, i64 %28
-  %31 = load i8, ptr %30, align 1
-  %32 = zext i8 %31 to i32
-  %33 = add i32 %29, %32
-  %34 = add nuw i64 %28, 1
-  %35 = icmp eq i64 %34, %4
-  br i1 %35, label %25, label %27, !llvm.loop !21
-
-36:                                               ; preds = %25, %23, %21
-  %37 = phi i32 [ %18, %21 ], [ 0, %23 ], [ %18, %25 ]
-  %38 = phi i64 [ %4, %21 ], [ 0, %23 ], [ %26, %25 ]
-  %39 = zext i32 %37 to i64
-  %40 = icmp eq i64 %38, %39
-  br i1 %40, label %68, label %41
-
-41:                                               ; preds = %36, %41
-  %42 = phi i64 [ %46, %41 ], [ 0, %36 ]
-  %43 = getelementptr i8, ptr %2, i64 %42
-  %44 = load i8, ptr %43, align 1
-  %45 = icmp eq i8 %44, 0
-  %46 = add i64 %42, 1
-  br i1 %45, label %41, label %47, !llvm.loop !31
-
-47:                                               ; preds = %41
-  %48 = getelementptr inbounds i8, ptr %0, i64 20
-  %49 = load i32, ptr %48, align 4
-  %50 = zext i32 %49 to i64
-  %51 = getelementptr i8, ptr %0, i64 24
-  %52 = load i32, ptr %51, align 4
-  %53 = zext i32 %52 to i64
-  %54 = urem i64 %42, %50
-  %55 = trunc nuw i64 %54 to i32
-  %56 = udiv i64 %42, %50
-  %57 = urem i64 %56, %53
-  %58 = trunc nuw i64 %57 to i32
-  %59 = udiv i64 %56, %53
-  %60 = trunc i64 %59 to i32
-  tail call void @record_fault(ptr noundef %0, ptr noundef %1, i32 noundef %55, i32 noundef %58, i32 noundef %60, i32 noundef 8, i32 noundef 0, i32 noundef %5, i64 noundef 0, i64 noundef 0) #14
-  %61 = trunc i64 %38 to i32
-  %62 = sub i64 %4, %38
-  %63 = trunc i64 %62 to i32
-  %64 = getelementptr inbounds i8, ptr %0, i64 152
-  store i32 %37, ptr %64, align 4
-  %65 = getelementptr inbounds i8, ptr %0, i64 156
-  store i32 %61, ptr %65, align 4
-  %66 = getelementptr inbounds i8, ptr %0, i64 160
-  store i32 0, ptr %66, align 4
-  %67 = getelementptr inbounds i8, ptr %0, i64 164
-  store i32 %63, ptr %67, align 4
-  br label %68
-
-68:                                               ; preds = %23, %47, %36, %6
-  %69 = phi i32 [ 0, %6 ], [ 1, %47 ], [ 0, %36 ], [ 0, %23 ]
-  ret i32 %69
-}
-
-declare void @record_fault(ptr noundef, ptr noundef, i32 noundef, i32 noundef, i32 noundef, i32 noundef, i32 noundef, i32 noundef, i64 noundef, i64 noundef) local_unnamed_addr #10
 
 ; Function Attrs: nofree norecurse nosync nounwind memory(argmem: read)
 define i32 @ptx_block_reduction(ptr noundef readonly %0, i64 noundef %1, i32 noundef %2, ptr nocapture noundef readonly %3) local_unnamed_addr #6 {
@@ -6231,7 +6748,7 @@ define i32 @ptx_block_reduction(ptr noundef readonly %0, i64 noundef %1, i32 nou
   %28 = add i64 %27, %15
   %29 = add nuw i64 %14, 1
   %30 = icmp eq i64 %29, %1
-  br i1 %30, label %8, label %12, !llvm.loop !32
+  br i1 %30, label %8, label %12, !llvm.loop !31
 
 31:                                               ; preds = %8
   %32 = icmp eq i64 %9, %10
@@ -6252,7 +6769,7 @@ define i32 @ptx_block_reduction(ptr noundef readonly %0, i64 noundef %1, i32 nou
 }
 
 ; Function Attrs: nofree norecurse nosync nounwind memory(argmem: readwrite)
-define void @ptx_fill_u8(ptr noundef readonly %0, i64 noundef %1, i32 noundef %2, ptr nocapture noundef writeonly %3) local_unnamed_addr #11 {
+define void @ptx_fill_u8(ptr noundef readonly %0, i64 noundef %1, i32 noundef %2, ptr nocapture noundef writeonly %3) local_unnamed_addr #10 {
   %5 = icmp eq i64 %1, 0
   br i1 %5, label %10, label %6
 
@@ -6283,11 +6800,11 @@ define void @ptx_fill_u8(ptr noundef readonly %0, i64 noundef %1, i32 noundef %2
 19:                                               ; preds = %13, %17
   %20 = add nuw i64 %12, 1
   %21 = icmp eq i64 %20, %1
-  br i1 %21, label %10, label %11, !llvm.loop !33
+  br i1 %21, label %10, label %11, !llvm.loop !32
 }
 
 ; Function Attrs: nofree norecurse nosync nounwind memory(argmem: readwrite)
-define void @ptx_fill_u32(ptr noundef readonly %0, i64 noundef %1, i32 noundef %2, ptr nocapture noundef writeonly %3) local_unnamed_addr #11 {
+define void @ptx_fill_u32(ptr noundef readonly %0, i64 noundef %1, i32 noundef %2, ptr nocapture noundef writeonly %3) local_unnamed_addr #10 {
   %5 = icmp eq i64 %1, 0
   br i1 %5, label %8, label %6
 
@@ -6316,7 +6833,7 @@ define void @ptx_fill_u32(ptr noundef readonly %0, i64 noundef %1, i32 noundef %
 17:                                               ; preds = %11, %15
   %18 = add nuw i64 %10, 1
   %19 = icmp eq i64 %18, %1
-  br i1 %19, label %8, label %9, !llvm.loop !34
+  br i1 %19, label %8, label %9, !llvm.loop !33
 }
 
 ; Function Attrs: cold noinline nounwind optsize
@@ -6384,7 +6901,9 @@ define { i64, i64 } @ptx_find_global(ptr noundef %0, ptr noundef %1, i32 noundef
   ret { i64, i64 } %50
 }
 
-declare ptr @find_range(ptr noundef, i64 noundef, i64 noundef) local_unnamed_addr #10
+declare ptr @find_range(ptr noundef, i64 noundef, i64 noundef) local_unnamed_addr #11
+
+declare void @record_fault(ptr noundef, ptr noundef, i32 noundef, i32 noundef, i32 noundef, i32 noundef, i32 noundef, i32 noundef, i64 noundef, i64 noundef) local_unnamed_addr #11
 
 ; Function Attrs: cold noinline nounwind optsize
 define { i64, i64 } @ptx_find_generic(ptr noundef %0, ptr noundef %1, i32 noundef %2, i32 noundef %3, i32 noundef %4, i64 noundef %5, i64 noundef %6, i32 noundef %7, i32 noundef %8, i64 noundef %9, i64 noundef %10, i64 noundef %11) local_unnamed_addr #9 {
@@ -6496,11 +7015,11 @@ attributes #3 = { nofree norecurse nosync nounwind memory(none) }
 attributes #4 = { nofree norecurse nounwind memory(argmem: readwrite) }
 attributes #5 = { nounwind }
 attributes #6 = { nofree norecurse nosync nounwind memory(argmem: read) }
-attributes #7 = { noinline nounwind }
-attributes #8 = { inlinehint nounwind }
+attributes #7 = { nofree noinline norecurse nosync nounwind memory(argmem: readwrite) }
+attributes #8 = { noinline nounwind }
 attributes #9 = { cold noinline nounwind optsize }
-attributes #10 = { nounwind }
-attributes #11 = { nofree norecurse nosync nounwind memory(argmem: readwrite) }
+attributes #10 = { nofree norecurse nosync nounwind memory(argmem: readwrite) }
+attributes #11 = { nounwind }
 attributes #12 = { nounwind }
 attributes #13 = { nocallback nofree nosync nounwind speculatable willreturn memory(none) }
 attributes #14 = { nounwind }
@@ -6537,4 +7056,3 @@ attributes #15 = { cold }
 !31 = distinct !{!31, !4}
 !32 = distinct !{!32, !4}
 !33 = distinct !{!33, !4}
-!34 = distinct !{!34, !4}

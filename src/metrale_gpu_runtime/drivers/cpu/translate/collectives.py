@@ -92,7 +92,7 @@ class Exchange:
 
 
 class Barrier(Exchange):
-    """bar.sync of all threads, and bar.warp.sync, which asks nothing of threads that run together anyway."""
+    """bar.sync of all threads, and bar.warp.sync of those that run together anyway."""
 
     def __init__(self, statement: Instruction, divergent: set[str]) -> None:
         super().__init__(statement, divergent)
@@ -117,14 +117,9 @@ class Barrier(Exchange):
         array: Array,
         results: Callable[[str], str],
     ) -> str:
-        if active in ("null", alive):
+        if not self.is_warp or active in ("null", alive):
             return ""
-        if self.is_warp:
-            return _warp(e, active, alive, count, abi.WarpOp.SYNC, self.mask_value, site, "null", "null", "null")
-        return e.call(
-            "i32", "ptx_block_barrier", ("ptr", "%launch"), ("ptr", "%block"), ("ptr", active), ("ptr", alive),
-            ("i64", count), ("i32", str(site)),
-        )  # fmt: skip
+        return _warp(e, active, alive, count, abi.WarpOp.SYNC, self.mask_value, site, "null", "null", "null")
 
 
 class BarrierReduction(Exchange):
@@ -154,12 +149,6 @@ class BarrierReduction(Exchange):
     ) -> str:
         target = self.statement.operands[0]
         place = results(target.name) if isinstance(target, Register) else "null"
-        fault = ""
-        if active not in ("null", alive):
-            fault = e.call(
-                "i32", "ptx_block_barrier", ("ptr", "%launch"), ("ptr", "%block"), ("ptr", active), ("ptr", alive),
-                ("i64", count), ("i32", str(site)),
-            )  # fmt: skip
         total = e.call(
             "i32", "ptx_block_reduction", ("ptr", active), ("i64", count), ("i32", str(int(self.op))),
             ("ptr", array("exchanged", 8)),
@@ -168,7 +157,7 @@ class BarrierReduction(Exchange):
             is_predicate = "pred" in self.statement.modifiers
             name = "ptx_fill_u8" if is_predicate else "ptx_fill_u32"
             e.call("void", name, ("ptr", active), ("i64", count), ("i32", total), ("ptr", place))
-        return fault
+        return ""
 
 
 class Shuffle(Exchange):
@@ -221,11 +210,11 @@ class Shuffle(Exchange):
                 operands += [("ptr", place), ("i64", "0")]
             else:
                 operands += [("ptr", array(f"shuffle {name}", 4)), ("i64", "1")]
-        return e.call(
-            "i32", f"ptx_block_shfl_{self.mode}", ("ptr", "%launch"), ("ptr", "%block"), ("ptr", active),
-            ("ptr", alive), ("i64", count), ("i32", self.mask_value), ("i32", str(site)),
-            ("ptr", array("shuffled", 4)), *operands, ("ptr", value), ("ptr", predicate),
+        e.call(
+            "void", f"ptx_block_shfl_{self.mode}", ("ptr", active), ("i64", count), ("ptr", array("shuffled", 4)),
+            *operands, ("ptr", value), ("ptr", predicate),
         )  # fmt: skip
+        return ""
 
 
 class WarpOperation(Exchange):

@@ -266,6 +266,14 @@ class StepFinder:
             if not isinstance(statement, Instruction):
                 continue
             if waits(statement):
+                if (
+                    step.mask is not None
+                    and statement.opcode in ("bar", "barrier")
+                    and "warp" not in statement.modifiers
+                ):
+                    # Those outside of the mask may end, or meet these at a barrier elsewhere: only threads by
+                    # themselves can find out.
+                    raise NotByBlock
                 step.parts.append((index, first, place))
                 step.end = Collective(statement, Target((index, place + 1)))
                 return None
