@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from .arguments import Argument, describe, pointer_argument, scalar_argument
 from .driver import ArgumentLayout, LaunchTarget
-from .errors import ArgumentCountError, GeometryError, LaunchError
+from .errors import ArgumentCountError, ArgumentKindError, GeometryError, LaunchError
 from .geometry import Dim3, Extent, Geometry
 from .scalars import ScalarType
 from .signature import ArgumentDescription, KernelSignature
@@ -166,10 +166,30 @@ class CheckedLaunch:
         if isinstance(value, Argument):
             return value
         if isinstance(each.type, ScalarType):
-            return scalar_argument(each.type, value, kernel=kernel, index=index, name=name)
+            bound = scalar_argument(each.type, value, kernel=kernel, index=index, name=name)
+            if bound.slot is not None:
+                self.refuse_holes(index, bound)
+            return bound
         bound = pointer_argument(self.gpu, value, kernel=kernel, index=index, name=name)
+        self.refuse_holes(index, bound)
         self.kernel.check_replaced(self.arguments, index, bound)
         return bound
+
+    def refuse_holes(self, index: int, argument: Argument) -> None:
+        """Raise unless a call's new argument has bytes to launch with: a slot has none, what is lent has none yet."""
+        if argument.slot is not None:
+            kernel, name = self.kernel.title, argument.description.name
+            raise ArgumentKindError(
+                f"{kernel}: argument {index}{f' ({name})' if name else ''}: {argument.slot!r} where a value is wanted; "
+                "slots stand in what is prepared or recorded, a call sets them",
+                kernel=kernel,
+                index=index,
+                name=name,
+                expected="a value",
+                given=argument.slot,
+            )
+        if argument.loan is not None:
+            self.with_arguments({index: argument}).refuse_loans("a prepared launch")
 
     def _record(self, arguments: tuple[Argument, ...], image: bytes, shape: Geometry, site: str) -> LaunchRecord:
         pointers = [argument.pointer for argument in arguments if argument.pointer is not None]

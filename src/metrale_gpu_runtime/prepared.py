@@ -112,8 +112,7 @@ class PreparedLaunch:
 
     def _check(self, index: int, argument: Argument) -> None:
         launch = self._launch
-        if argument.loan is not None:
-            launch.with_arguments({index: argument}).refuse_loans("a prepared launch")
+        launch.refuse_holes(index, argument)
         launch.kernel.check_replaced(launch.arguments, index, argument)
 
     def _read_names(
@@ -124,6 +123,7 @@ class PreparedLaunch:
         updated = dict(remembered)
         for name, value in by_name.items():
             if name in slots:
+                self._refuse_twice(name, replaced)
                 updated[name] = value
             elif name in self._names:
                 index = self._names[name]
@@ -147,6 +147,21 @@ class PreparedLaunch:
                     given=name,
                 )
         return updated
+
+    def _refuse_twice(self, name: str, replaced: Mapping[int, Argument]) -> None:
+        """Raise when every place of this slot has just been given by position."""
+        launch = self._launch
+        places = [
+            index for index, each in enumerate(launch.arguments) if each.slot is not None and each.slot.name == name
+        ]
+        is_grid_too = any(each.name == name for _, each in launch.grid_slots.axes)
+        if places and not is_grid_too and all(index in replaced for index in places):
+            raise ArgumentCountError(
+                f"{launch.kernel.title}: slot {name!r} is given twice, by position {places[0]} and by name",
+                kernel=launch.kernel.title,
+                index=places[0],
+                name=name,
+            )
 
     def __repr__(self) -> str:
         geometry = self._launch.geometry

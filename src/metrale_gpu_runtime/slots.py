@@ -9,6 +9,7 @@ from .scalars import SCALARS, ScalarType
 
 POINTER = "ptr"
 GRID = "grid"
+_TAKEN = ("grid", "stream")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +38,14 @@ def slot(name: str, type: ScalarType | str | None = None) -> Slot:
     `type` is a scalar type (`mg.u32` or "u32"), "ptr" for a pointer, "grid" for a grid axis, or None to take the
     type of the place it stands in. Values set are range-checked against it.
 
-    Raises ValueError for a name that is no identifier or an unknown type.
+    Raises ValueError for a name that is no identifier, for `grid` and `stream`, or for an unknown type.
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise ValueError(f"slot name {name!r} must be a Python identifier: it is set as a keyword argument")
+    if name in _TAKEN:
+        raise ValueError(
+            f"a slot cannot be called {name!r}: {name}= of the call is the launch's own; choose another name"
+        )
     if isinstance(type, str) and type not in (POINTER, GRID):
         if type not in SCALARS:
             raise ValueError(

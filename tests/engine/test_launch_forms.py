@@ -411,3 +411,49 @@ def test_messages_name_a_cpp_kernel_as_its_author_wrote_it(gpu: MockGpuBackend) 
     with pytest.raises(mg.ArgumentCountError, match=r"^ns::scale<float> expects 2 arguments"):
         kernel[1, 1](gpu.empty(5, mg.f32))
     assert launches(gpu) == []
+
+
+def test_a_hole_is_no_value(gpu: MockGpuBackend, kernel: mg.Kernel) -> None:
+    """A slot or a lent host array as the value of a call is refused: neither has bytes to launch with."""
+    x, y = gpu.empty(70, mg.f32), gpu.empty(70, mg.f32)
+    fixed = kernel[1, 64].prepare(x, y, 70, 1.5)
+    open_launch = kernel[1, 64].prepare(mg.slot("where"), y, mg.slot("n"), 1.5)
+    with gpu.sequence() as step:
+        kernel[1, 64](mg.slot("where"), y, mg.slot("n"), 1.5)
+    lent = mg.InOut(np.zeros(70, np.float32))
+    for call in (fixed, open_launch, step):
+        names = {"count": mg.slot("other")} if call is fixed else {"n": mg.slot("other"), "where": x}
+        with pytest.raises(
+            mg.ArgumentKindError, match=r"argument 2 \(count\): slot\('other', 'u32'\) where a value is"
+        ):
+            call(**names)
+    for call in (open_launch, step):
+        with pytest.raises(mg.ArgumentKindError, match="argument 0"):
+            call(n=70, where=mg.slot("other"))
+        with pytest.raises(mg.LaunchError, match=r"argument 0: .*lent to one synchronous launch"):
+            call(n=70, where=lent)
+    with pytest.raises(mg.ArgumentKindError, match="argument 3"):
+        fixed(x, y, 70, mg.slot("other"))
+    with pytest.raises(mg.LaunchError, match="lent to one synchronous launch"):
+        fixed(x, lent, 70, 1.5)
+    assert launches(gpu) == []
+
+
+def test_a_slot_given_by_position_is_not_given_by_name_as_well(gpu: MockGpuBackend, kernel: mg.Kernel) -> None:
+    """Neither value wins in silence; a grid axis of the same name still takes its value."""
+    x, y = gpu.empty(70, mg.f32), gpu.empty(70, mg.f32)
+    prepared = kernel[1, 64].prepare(x, y, mg.slot("n"), 1.5)
+    with pytest.raises(mg.ArgumentCountError, match="slot 'n' is given twice, by position 2 and by name"):
+        prepared(x, y, 70, 1.5, n=60)
+    assert launches(gpu) == []
+    both = kernel[mg.slot("n", "grid"), 64].prepare(x, y, mg.slot("n"), 1.5)
+    both(x, y, 70, 1.5, n=3)
+    assert launches(gpu)[0].grid == (3, 1, 1)
+    assert images(gpu) == [image(x, y, 70, 1.5)]
+
+
+@pytest.mark.parametrize("name", ["grid", "stream"])
+def test_a_slot_is_not_called_as_the_call_s_own_keywords(name: str) -> None:
+    """`grid=` and `stream=` of a call mean the launch, so a slot of that name could never be set."""
+    with pytest.raises(ValueError, match="choose another name"):
+        mg.slot(name)
