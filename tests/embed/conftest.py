@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from examples.embed.model import SentenceEncoder
-from examples.embed.tokenizer import TextTokenizer
-from examples.embed.weights import ModelFiles, find_model_files, open_weights, read_shape
 from numpy_minilm import NumpyMiniLm
 from rungs import require_rung
 
 import metrale_gpu_runtime as mg
+from examples.embed.model import SentenceEncoder
+from examples.embed.tokenizer import TextTokenizer
+from examples.embed.weights import ModelFiles, find_model_files, open_weights, read_shape
 
 
 @pytest.fixture(scope="session")

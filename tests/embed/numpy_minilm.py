@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+
 from examples.embed.weights import ModelShape, Tensors
 
 erf = np.vectorize(math.erf, otypes=[np.float64])

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from examples.embed import build_kernels
-from examples.embed.model import KERNELS
 from rungs import require_rung
 
+from examples.embed import build_kernels
+from examples.embed.model import KERNELS
 from metrale_gpu_runtime.modules import prebuilt
 
 SOURCES = build_kernels.sources()

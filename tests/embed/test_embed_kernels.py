@@ -7,10 +7,10 @@ import math
 
 import numpy as np
 import pytest
-from examples.embed.model import load_kernels
 from numpy_minilm import erf
 
 import metrale_gpu_runtime as mg
+from examples.embed.model import load_kernels
 
 
 @pytest.fixture(scope="session")

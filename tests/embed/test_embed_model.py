@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy_minilm import NumpyMiniLm
+
 from examples.embed.model import SentenceEncoder, packed_batches
 from examples.embed.sentences import TOLERANCE, read_reference
 from examples.embed.tokenizer import TOKEN_LIMIT, TextTokenizer
 from examples.embed.weights import ModelFiles
-from numpy_minilm import NumpyMiniLm
-
 from metrale_gpu_runtime.drivers.mock import Launch
 from metrale_gpu_runtime.testing import MockGpuBackend
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from examples.embed import __main__ as command
-from examples.embed import sentences
-from examples.embed.weights import ModelFiles
 from rich.console import Console
 
 import metrale_gpu_runtime as mg
+from examples.embed import __main__ as command
+from examples.embed import sentences
+from examples.embed.weights import ModelFiles
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from examples.embed.errors import EmbedError, WeightsMissing
 from examples.embed.sentences import read_reference, read_sentences, split_lines
 from examples.embed.tokenizer import TextTokenizer
