@@ -65,9 +65,7 @@ class BufferCalls(MemoryCalls, QueueingCalls):
 
     def wait_for_uses(self, buffer: DeviceBuffer) -> None:
         """Wait for the queued work that names a buffer, on whatever streams. Raises KernelFault."""
-        for use in self._in_flight.pending_uses(buffer.allocation.block):
-            if use.stream in self._lanes:
-                self._wait_for(self._lanes[use.stream])
+        self._wait_for_users(buffer.allocation.block)
 
     # ------------------------------------------------ inside
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from ..errors import CaptureError, DriverFault
 from ..handles import StreamHandle
 from ..lane import Lane
-from ..memory.allocation import Allocation
+from ..memory.allocation import Allocation, Block
 from ..memory.pointers import PointerValue, dead_pointer
 from ..trace.launches import LentHostMemory, RecordedOperation
 from ..trace.operations import QueuedOperation
@@ -198,8 +198,17 @@ class QueueingCalls(HandleCalls):
     def _wait_for_other_users(self, lane: Lane, pointers: Sequence[PointerValue]) -> None:
         """Let a blocking copy see what other streams were told to do with the memory it names."""
         for pointer in pointers:
-            if pointer.allocation is None:
+            if pointer.allocation is not None:
+                self._wait_for_users(pointer.allocation.block, besides=lane)
+
+    def _wait_for_users(self, block: Block, *, besides: Lane | None = None) -> None:
+        """Wait for the streams that were told to use this memory. Raises KernelFault.
+
+        On a device that runs work at once everything is over, but what went wrong there is only told to who waits.
+        """
+        for use in list(block.uses.values()):
+            lane = self._lanes.get(use.stream)
+            if lane is None or lane is besides:
                 continue
-            for use in self._in_flight.pending_uses(pointer.allocation.block):
-                if use.stream != lane.handle and use.stream in self._lanes:
-                    self._wait_for(self._lanes[use.stream])
+            if lane.is_synchronous or not lane.is_done(use.sequence):
+                self._wait_for(lane)

@@ -96,6 +96,22 @@ def debug_sync_covers_every_way_of_launching(target: ConformanceTarget) -> None:
         _still_works(target, gpu, kernel)
 
 
+@case(invariants=(8,), field=(2, 7))
+def what_a_faulted_launch_wrote_is_not_read_as_good(target: ConformanceTarget) -> None:
+    """Reading memory that a faulted launch of another stream was given raises its fault, as a wait for it would."""
+    for read in (lambda gpu, out: out.numpy(), lambda gpu, out: gpu.copy_d2h(out, np.zeros(2, np.uint32))):
+        with target.opened() as gpu, gpu.create_stream() as stream:
+            kernel = target.kernel(gpu, "trap_if")
+            out, other = gpu.array(np.zeros(2, dtype=np.uint32)), gpu.array(np.ones(3, dtype=np.uint32))
+            kernel[3, 2, 0, stream](out, u32(1))
+            if not gpu.is_lost:
+                assert other.numpy().tolist() == [1, 1, 1]
+            fault = _caught(partial(read, gpu, out))
+            named = [fault.launch] if fault.launch is not None else list(fault.suspects)
+            assert "trap_if" in [each.kernel for each in named]
+            _still_works(target, gpu, kernel)
+
+
 @case(invariants=(8, 10), field=(2, 8))
 def an_undebugged_fault_comes_with_the_next_wait(target: ConformanceTarget) -> None:
     """Without debug sync the next wait raises once, naming the launch or listing those since the last good wait."""
