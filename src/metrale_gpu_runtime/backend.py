@@ -66,8 +66,10 @@ class GpuBackend(BufferCalls, LaunchCalls, CaptureCalls, ModuleCalls, DebugCalls
 
     def _shut(self) -> list[Exception]:
         """Close; what failed meanwhile."""
-        if self._is_closed:
-            return []
+        with self._lock:
+            if self._is_closing:
+                return []
+            self._is_closing = True
         failures: list[Exception] = []
         for capture in list(self._captures):
             self._close_capture(capture)

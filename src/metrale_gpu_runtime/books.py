@@ -53,7 +53,7 @@ class BackendBooks:
         self._in_flight = InFlight(self._ledger, self._lanes, self._progress, self._give_back)
         self._faults = FaultBook(self._ledger, self._lanes)
         self._trouble: Callable[[], GpuError] | None = None
-        self._is_closed = False
+        self._is_closed = self._is_closing = False
         self._debug_sync_count = 1 if debug_sync else 0
         self._ordinals = itertools.count(1)
         self._traces: tuple[Trace, ...] = ()
@@ -150,12 +150,20 @@ class BackendBooks:
         """
         if self._trouble is not None:
             raise self._trouble()
-        if lane.is_synchronous:
-            # Another thread may be running work here; it holds the lock until that is over.
-            with lane.lock:
+        with self._lock:
+            if self._lanes.get(lane.handle) is not lane:
+                return  # another thread has destroyed it, which waits for its work
+            lane.waiters += 1
+        try:
+            if lane.is_synchronous:
+                # Another thread may be running work here; it holds the lock until that is over.
+                with lane.lock:
+                    self._synchronize(lane, own, earlier)
+            else:
                 self._synchronize(lane, own, earlier)
-        else:
-            self._synchronize(lane, own, earlier)
+        finally:
+            with self._lock:
+                lane.waiters -= 1
 
     def _synchronize(self, lane: Lane, own: QueuedLaunch | None, earlier: bool) -> None:
         sequence = lane.issued
@@ -213,10 +221,8 @@ class BackendBooks:
 
     def _give_back(self, block: Block) -> None:
         """Return a block that nobody refers to any more to the driver and take it off the books."""
-        if block.gone and not block.has_pending_free:
-            return
-        self._ledger.remove(block, "released when its last reference was dropped")
-        if block.driver_base and not self._is_closed:
+        is_ours = self._ledger.remove(block, "released when its last reference was dropped")
+        if is_ours and block.driver_base and not self._is_closed:
             self._clean_up(self._driver_free, block.driver_base, block.kind)
 
     def _driver_free(self, address: int, kind: MemoryKind) -> None:
@@ -253,17 +259,33 @@ class BackendBooks:
             self._unload_retired()
 
     def _destroy_dropped(self) -> None:
-        while self._dropped_events:
-            self._clean_up(self._destroy_event_handle, self._dropped_events.pop())
-        for lane in list(self._dropped_streams):
-            if lane.is_idle:
-                self._dropped_streams.remove(lane)
-                self._clean_up(self._destroy_lane, lane)
+        # Each is taken in one step: several threads come by here at once, and finalisers add meanwhile.
+        while (event := self._take_dropped_event()) is not None:
+            self._clean_up(self._destroy_event_handle, event)
+        while (lane := self._take_dropped_lane()) is not None:
+            self._clean_up(self._destroy_lane, lane)
+
+    def _take_dropped_event(self) -> EventHandle | None:
+        with self._lock:
+            return self._dropped_events.pop() if self._dropped_events else None
+
+    def _take_dropped_lane(self) -> Lane | None:
+        """A dropped stream that has nothing left to do and that nobody waits for."""
+        with self._lock:
+            for at, lane in enumerate(self._dropped_streams):
+                if lane.is_idle and not lane.waiters:
+                    return self._dropped_streams.pop(at)
+            return None
 
     def _destroy_lane(self, lane: Lane) -> None:
-        if self._lanes.get(lane.handle) is not lane:
-            return
-        del self._lanes[lane.handle]
+        with self._lock:
+            if self._lanes.get(lane.handle) is not lane:
+                return
+            if lane.waiters:
+                # The driver must know the stream until the last thread that waits for it is back.
+                self._dropped_streams.append(lane)
+                return
+            del self._lanes[lane.handle]
         if lane.fence is not None:
             self._clean_up(self._destroy_event_handle, lane.fence)
         # A driver may give the same handle out again: the numbers go on, so that old uses stay done.
@@ -273,8 +295,12 @@ class BackendBooks:
 
     def _unload_retired(self) -> None:
         """Unload the code that nobody can reach any more, if nothing queued can be running it."""
-        while self._retired_modules and not self.is_lost and all(lane.is_idle for lane in list(self._lanes.values())):
-            self._clean_up(self._ask, None, self._driver.unload_module, self._retired_modules.pop())
+        while not self.is_lost and all(lane.is_idle for lane in list(self._lanes.values())):
+            with self._lock:
+                if not self._retired_modules:
+                    return
+                module = self._retired_modules.pop()
+            self._clean_up(self._ask, None, self._driver.unload_module, module)
 
     def _destroy_event_handle(self, event: EventHandle) -> None:
         self._live_events.discard(event)

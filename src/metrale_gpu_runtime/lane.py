@@ -51,6 +51,7 @@ class Lane:
         "progress",
         "retained",
         "ring",
+        "waiters",
     )
 
     def __init__(self, handle: StreamHandle, *, is_synchronous: bool, progress: Progress, floor: int = 0) -> None:
@@ -71,6 +72,8 @@ class Lane:
         self.fence_sequence = 0
         # A wait ended with an error and nothing has been waited for since: frees in a clean-up do not raise then.
         self.has_failed_wait = False
+        # Threads inside a wait for it; until they are back it is not destroyed.
+        self.waiters = 0
 
     def is_done(self, sequence: int) -> bool:
         """True when the operation of that number is known to be done."""
@@ -92,11 +95,12 @@ class Lane:
     def reached(self, sequence: int) -> None:
         """All operations up to this number are done, and so is what they waited for."""
         with self.progress.lock:
-            self.progress.count += 1
             while self.ring and self.ring[0].sequence <= sequence:
                 self.ring.popleft()
             if sequence > self.completed:
                 self.completed = sequence
+            # Counted when it can be seen: who looked a moment too early looks again.
+            self.progress.count += 1
             if self.completed == self.issued:
                 self.has_failed_wait = False
             while self.retained and self.retained[0][0] <= self.completed:
@@ -110,7 +114,7 @@ class Lane:
     def abandon(self) -> None:
         """The context is lost: nothing will be done any more, nothing needs to be kept."""
         with self.progress.lock:
-            self.progress.count += 1
             self.completed = self.issued
+            self.progress.count += 1
             self.retained.clear()
             self.joins.clear()

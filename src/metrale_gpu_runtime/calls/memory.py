@@ -63,23 +63,22 @@ class MemoryCalls(HandleCalls):
         if self._threads.__dict__.get("is_asking"):
             # A finaliser of the caller's, run by the collector in the middle of a driver call of this very thread: the
             # driver may hold a lock. The next call does it.
-            self._ledger.retire(block, f"freed at {call_site(2)}")
-            self._in_flight.defer(block)
+            self._retire(block, "free", f"freed at {call_site(2)}")
             return
         if not self.is_lost:
             self._settle()
             pending = self._in_flight.pending_uses(block)
             if any(self._lanes[use.stream].has_failed_wait for use in pending):
                 # The wait for that stream has failed already, and said so; a clean-up need not fail as well.
-                self._ledger.retire(block, f"freed at {call_site(2)}")
-                self._in_flight.defer(block)
+                self._retire(block, "free", f"freed at {call_site(2)}")
                 return
             if pending:
                 raise AllocationInUse(
                     f"free: {block} is still used by {pending[-1]}; synchronize that stream first, or give the memory "
                     "back in stream order with free_async"
                 )
-        self._free_block(block, f"freed at {call_site(2)}")
+        if not self._free_block(block, f"freed at {call_site(2)}"):
+            raise self._gone_already(block, block.base, "free")
 
     def free_async(self, pointer: object, stream: Stream | int | None = None) -> None:
         """Give memory back when `stream` and every other stream that uses it have passed what is queued now.
@@ -93,8 +92,7 @@ class MemoryCalls(HandleCalls):
         with lane.lock:
             if not lane.is_idle:
                 block.uses[lane.handle] = QueuedOperation(lane.handle, lane.issued, lambda: "free_async")
-        self._ledger.retire(block, f"given to free_async at {call_site(2)}")
-        self._in_flight.defer(block)
+        self._retire(block, "free_async", f"given to free_async at {call_site(2)}")
         self._settle()
 
     # ------------------------------------------------ pinned host memory
@@ -300,7 +298,7 @@ class MemoryCalls(HandleCalls):
 
     def _check_freeable(self, block: Block, address: int, call: str) -> None:
         if block.gone:
-            raise InvalidPointer(f"{call}: {block} is gone already: {block.gone}", address=address, nbytes=block.nbytes)
+            raise self._gone_already(block, address, call)
         if block.driver_base == 0 and block.nbytes:
             raise InvalidPointer(
                 f"{call}: {block} belongs to somebody else and goes with its owner",
@@ -327,13 +325,24 @@ class MemoryCalls(HandleCalls):
                     "end the capture first (gpu.end_capture), and keep the memory as long as its graph"
                 )
 
-    def _free_block(self, block: Block, how: str) -> None:
-        twin = block.twin
-        if twin is not None:
-            self._ledger.remove(twin, how)
-        self._ledger.remove(block, how)
+    def _retire(self, block: Block, call: str, how: str) -> None:
+        """Let a block's pointers be dead; its memory is given back when nothing uses it."""
+        if not self._ledger.retire(block, how):
+            raise self._gone_already(block, block.base, call)
+        self._in_flight.defer(block)
+
+    def _free_block(self, block: Block, how: str) -> bool:
+        """Give a block back now; False when another thread was quicker."""
+        if not self._ledger.remove(block, how):
+            return False
+        if block.twin is not None:
+            self._ledger.remove(block.twin, how)
         if block.driver_base and not self._is_closed:
             self._clean_up(self._driver_free, block.driver_base, block.kind)
+        return True
+
+    def _gone_already(self, block: Block, address: int, call: str) -> InvalidPointer:
+        return InvalidPointer(f"{call}: {block} is gone already: {block.gone}", address=address, nbytes=block.nbytes)
 
     def _unknown(self, address: int, call: str) -> InvalidPointer:
         place = self._ledger.describe(address)

@@ -74,7 +74,9 @@ class StreamCalls(CopyCalls):
         self._settle()
 
     def _lanes_in_order(self) -> list[Lane]:
-        return [self._lanes[handle] for handle in sorted(self._lanes)]
+        # A copy first: other threads make and destroy streams.
+        lanes = dict(self._lanes)
+        return [lanes[handle] for handle in sorted(lanes)]
 
     def _wait_for_all(self, lanes: list[Lane]) -> None:
         first: Exception | None = None
@@ -125,8 +127,10 @@ class StreamCalls(CopyCalls):
 
     def destroy_event(self, event: Event) -> None:
         """Destroy an event; work that waits for it still does. Raises HandleClosed for one destroyed already."""
-        self._check_own_event(event)
-        event._gone = f"at {call_site(2)}"
+        site = call_site(2)
+        with self._lock:
+            self._check_own_event(event)
+            event._gone = f"at {site}"
         self._destroy_event_handle(event._handle)
 
     def record_event(self, event: Event, stream: Stream | int | None = None) -> None:

@@ -81,12 +81,14 @@ class InFlight:
             return 0
         with self._lock:
             new = self._take_dropped()
+            # Read once: progress that another thread makes while we look is looked at the next time.
+            count = self._progress.count
             if self._held:
-                self._seen = self._progress.count
+                self._seen = count
                 return 0
             # Without progress the others are as they were when they were last looked at.
-            candidates = new if self._seen == self._progress.count else list(self._waiting.values())
-            self._seen = self._progress.count
+            candidates = new if self._seen == count else list(self._waiting.values())
+            self._seen = count
             ready = [block for block in candidates if not self.pending_uses(block)]
             # A finaliser that runs in the middle may have settled some of them.
             ready = [block for block in ready if self._waiting.pop(block.index, None) is not None]

@@ -82,11 +82,11 @@ class Ledger:
                 self._live[index] = block
         return token
 
-    def remove(self, block: Block, how: str) -> None:
-        """Take a block off the books; `how` is what a later use of it is told."""
+    def remove(self, block: Block, how: str) -> bool:
+        """Take a block off the books; `how` is what a later use of it is told. False when it is off them already."""
         with self._lock:
             if block.gone and not block.has_pending_free:
-                return
+                return False
             self._live.pop(block.index, None)
             if block.base:
                 self._ranges.remove(block.base)
@@ -94,12 +94,16 @@ class Ledger:
             block.gone = block.gone or how
             block.has_pending_free = False
             block.token = None
+            return True
 
-    def retire(self, block: Block, how: str) -> None:
-        """Let its pointers be dead from now on; it stays on the books until it is removed."""
+    def retire(self, block: Block, how: str) -> bool:
+        """Let its pointers be dead from now on; it stays on the books until it is removed. False when they are dead."""
         with self._lock:
+            if block.gone:
+                return False
             block.gone, block.has_pending_free = how, True
             block.token = None
+            return True
 
     def find(self, address: int, nbytes: int = 1) -> Block | None:
         """The live block that holds these bytes; none at all (0) may also lie at its end."""

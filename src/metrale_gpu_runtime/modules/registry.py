@@ -171,7 +171,8 @@ class ModuleRegistry:
         key = (module, function, signature)
         known = self._functions.get(key)
         if known is not None:
-            self._lookups[module, function].count += 1
+            with self._lock:
+                self._lookups[module, function].count += 1
             return known
         loaded = self._modules.get(module)
         if loaded is None:

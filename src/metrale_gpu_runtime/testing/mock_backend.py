@@ -54,8 +54,11 @@ class MockGpuBackend(GpuBackend):
 
     def kernel(self, module: str | Module, function: str, *, signature: str | None = None) -> Kernel:
         """As GpuBackend's; a module that was never loaded is an empty one here, unless the mock is strict."""
-        if isinstance(module, str) and not self.mock.strict and not self.has_module(module):
-            self.load_module(module, binary=b"mock")
+        if isinstance(module, str) and not self.mock.strict:
+            # Looked up under the lock as well: another thread may be half-way through loading it.
+            with self._lock:
+                if not self.has_module(module):
+                    self.load_module(module, binary=b"mock")
         return super().kernel(module, function, signature=signature)
 
     def define_kernel(
