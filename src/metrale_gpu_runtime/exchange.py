@@ -13,6 +13,7 @@ from typing import Any
 
 from .dlpack import DEVICE_NAMES, HOST_DEVICES, read_dlpack
 from .errors import ScalarKindError
+from .host_address import address_of
 from .scalars import ScalarType, element_type_of
 
 
@@ -76,7 +77,7 @@ def read_foreign(value: object) -> ForeignArray | None:
 
 def from_memoryview(view: memoryview, owner: object) -> ForeignArray:
     """The memory below a buffer-protocol view."""
-    address = _address_of(view)
+    address = address_of(view)
     code = "?" if view.format == "?" else view.format.lstrip("@=<|") if view.format else "B"
     return ForeignArray(
         address,
@@ -100,39 +101,6 @@ def _buffer_element(code: str, nbytes: int) -> ScalarType | None:
     return None
 
 
-class _Buffer(ctypes.Structure):
-    # Py_buffer of CPython's C interface, whose layout is part of the stable ABI since 3.11.
-    _fields_ = (
-        ("buf", ctypes.c_void_p),
-        ("obj", ctypes.py_object),
-        ("len", ctypes.c_ssize_t),
-        ("itemsize", ctypes.c_ssize_t),
-        ("readonly", ctypes.c_int),
-        ("ndim", ctypes.c_int),
-        ("format", ctypes.c_char_p),
-        ("shape", ctypes.c_void_p),
-        ("strides", ctypes.c_void_p),
-        ("suboffsets", ctypes.c_void_p),
-        ("internal", ctypes.c_void_p),
-    )
-
-
-_FULL_RO = 0x011C
-_get_buffer = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(_Buffer), ctypes.c_int)(
-    ("PyObject_GetBuffer", ctypes.pythonapi)
-)
-_release_buffer = ctypes.PYFUNCTYPE(None, ctypes.POINTER(_Buffer))(("PyBuffer_Release", ctypes.pythonapi))
-
-
-def _address_of(view: memoryview) -> int:
-    """The address below a view; read-only ones too, which `ctypes.from_buffer` refuses."""
-    buffer = _Buffer()
-    _get_buffer(view, ctypes.byref(buffer), _FULL_RO)
-    address = buffer.buf or 0
-    _release_buffer(ctypes.byref(buffer))
-    return address
-
-
 def _from_interface(value: object, interface: dict[str, Any], where: str, *, is_on_host: bool) -> ForeignArray:
     shape = tuple(int(extent) for extent in interface["shape"])
     typestr = str(interface["typestr"])
@@ -145,7 +113,7 @@ def _from_interface(value: object, interface: dict[str, Any], where: str, *, is_
         # The array interface allows an object with the buffer protocol, and an offset into it.
         below: Any = value if data is None else data
         view = memoryview(below)
-        address, is_read_only = _address_of(view) + int(interface.get("offset", 0)), view.readonly
+        address, is_read_only = address_of(view) + int(interface.get("offset", 0)), view.readonly
     dtype = getattr(value, "dtype", None)
     element = element_type_of(dtype) if getattr(dtype, "name", None) == "bfloat16" else None
     return ForeignArray(

@@ -21,6 +21,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     (
         "errors",
         "handles",
+        "host_address",
         "layout",
         "geometry",
         "rounding",

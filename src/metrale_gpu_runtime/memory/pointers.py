@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from ..capabilities import Capabilities
 from ..errors import ArgumentError, ArgumentKindError, ForeignHandle, InvalidPointer, ScalarKindError
@@ -36,12 +35,6 @@ class PointerValue:
         allocation = self.allocation
         if allocation is not None and allocation.block.gone:
             raise dead_pointer(self.address, allocation.block, "pointer")
-
-
-class HasPointer(Protocol):
-    """What DeviceBuffer answers here, so that this file need not know it."""
-
-    def pointer_value(self, ledger: Ledger, what: str) -> PointerValue: ...
 
 
 def dead_pointer(address: int, block: Block, what: str) -> InvalidPointer:

@@ -5,31 +5,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 
-
-class _PyBuffer(ctypes.Structure):
-    """Py_buffer of the C API ("Buffer Protocol"); the one way to the address of a read-only buffer."""
-
-    _fields_ = (
-        ("buf", ctypes.c_void_p),
-        ("obj", ctypes.c_void_p),
-        ("len", ctypes.c_ssize_t),
-        ("itemsize", ctypes.c_ssize_t),
-        ("readonly", ctypes.c_int),
-        ("ndim", ctypes.c_int),
-        ("format", ctypes.c_char_p),
-        ("shape", ctypes.c_void_p),
-        ("strides", ctypes.c_void_p),
-        ("suboffsets", ctypes.c_void_p),
-        ("internal", ctypes.c_void_p),
-    )
-
-
-def _address_of(view: memoryview) -> int:
-    buffer = _PyBuffer()
-    ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(view), ctypes.byref(buffer), 0)
-    address = buffer.buf or 0
-    ctypes.pythonapi.PyBuffer_Release(ctypes.byref(buffer))
-    return address
+from ...host_address import address_of
 
 
 class HostBytes:
@@ -41,7 +17,7 @@ class HostBytes:
     __slots__ = ("_address", "_nbytes", "_owners")
 
     def __init__(self, view: memoryview) -> None:
-        self._address, self._nbytes = _address_of(view), view.nbytes
+        self._address, self._nbytes = address_of(view), view.nbytes
         self._owners: list[weakref.ref[object]] = [weakref.ref(view)]
         try:
             self._owners.append(weakref.ref(view.obj))
