@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from .errors import CaptureError, HandleClosed
 from .handles import EventHandle, StreamHandle
@@ -20,21 +20,70 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Stream:
+class _Held:
+    """What a user holds of a backend: open until it is destroyed, a context manager that closes it.
+
+    A failure of closing after another one is a note on the first.
+    """
+
+    __slots__ = ("__weakref__", "_gpu")
+
+    def __init__(self, gpu: GpuBackend) -> None:
+        self._gpu = gpu
+
+    @property
+    def gpu(self) -> GpuBackend:
+        """The backend it belongs to."""
+        return self._gpu
+
+    @property
+    def is_open(self) -> bool:
+        """False once it was destroyed."""
+        return not self._end
+
+    @property
+    def _end(self) -> str:
+        """Where it was destroyed; "" while it was not."""
+        raise NotImplementedError
+
+    @property
+    def _title(self) -> str:
+        """What a message calls it."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Destroy it. Nothing for one destroyed already."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        self._check_open()
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        try:
+            self.close()
+        except Exception as second:
+            if error is None:
+                raise
+            error.add_note(f"closing {self._title} failed as well: {second}")
+
+    def _check_open(self) -> None:
+        if self._end:
+            raise HandleClosed(f"{self._title} was destroyed: {self._end}")
+
+
+class Stream(_Held):
     """Work queued in order. Made by `gpu.create_stream()`, or `gpu.default_stream()`.
 
     A context manager that waits for its work and is destroyed at the end of the block. One that is dropped is
     destroyed when its work is done. Safe to share between threads.
     """
 
-    __slots__ = ("__weakref__", "_gpu", "_is_owned", "_lane")
+    __slots__ = ("_is_owned", "_lane")
 
     def __init__(self, gpu: GpuBackend, lane: Lane, *, is_owned: bool) -> None:
-        self._gpu, self._lane, self._is_owned = gpu, lane, is_owned
-
-    @property
-    def gpu(self) -> GpuBackend:
-        return self._gpu
+        super().__init__(gpu)
+        self._lane, self._is_owned = lane, is_owned
 
     @property
     def handle(self) -> StreamHandle:
@@ -43,6 +92,7 @@ class Stream:
 
     @property
     def is_default(self) -> bool:
+        """True for the stream that None and 0 stand for."""
         return self._lane.handle == 0
 
     @property
@@ -51,9 +101,12 @@ class Stream:
         return self._lane.capture is not None
 
     @property
-    def is_open(self) -> bool:
-        """False once it was destroyed."""
-        return not self._lane.gone
+    def _end(self) -> str:
+        return self._lane.gone
+
+    @property
+    def _title(self) -> str:
+        return f"stream {self._lane.handle}"
 
     def synchronize(self) -> None:
         """Wait until all its work is done. Raises KernelFault when some of it failed, CaptureError in a capture."""
@@ -95,22 +148,6 @@ class Stream:
         if self._is_owned and not self._lane.gone:
             self._gpu.destroy_stream(self)
 
-    def __enter__(self) -> Stream:
-        self._check_open()
-        return self
-
-    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        try:
-            self.close()
-        except Exception as second:
-            if error is None:
-                raise
-            error.add_note(f"closing the stream failed as well: {second}")
-
-    def _check_open(self) -> None:
-        if self._lane.gone:
-            raise HandleClosed(f"stream {self._lane.handle} was destroyed: {self._lane.gone}")
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Stream):
             return NotImplemented
@@ -147,27 +184,25 @@ def _nothing() -> None:
     return None
 
 
-class Event:
+class Event(_Held):
     """A mark in a stream. Made by `gpu.create_event()`; recorded by `gpu.record_event(event, stream)`.
 
     A context manager that is destroyed at the end of the block; one that is dropped is destroyed as well.
     """
 
-    __slots__ = ("__weakref__", "_gone", "_gpu", "_handle", "_has_timing", "_lane", "_recorder", "_sequence")
+    __slots__ = ("_gone", "_handle", "_has_timing", "_lane", "_recorder", "_sequence")
 
     def __init__(self, gpu: GpuBackend, handle: EventHandle, has_timing: bool) -> None:
-        self._gpu, self._handle, self._has_timing = gpu, handle, has_timing
+        super().__init__(gpu)
+        self._handle, self._has_timing = handle, has_timing
         self._lane: Lane | None = None
         self._sequence = 0
         self._recorder: Capture | None = None
         self._gone = ""
 
     @property
-    def gpu(self) -> GpuBackend:
-        return self._gpu
-
-    @property
     def handle(self) -> EventHandle:
+        """The driver's number."""
         return self._handle
 
     @property
@@ -177,12 +212,16 @@ class Event:
 
     @property
     def is_recorded(self) -> bool:
+        """True once a stream was told to record it, outside of a capture."""
         return self._lane is not None
 
     @property
-    def is_open(self) -> bool:
-        """False once it was destroyed."""
-        return not self._gone
+    def _end(self) -> str:
+        return self._gone
+
+    @property
+    def _title(self) -> str:
+        return f"event {self._handle}"
 
     def record(self, stream: Stream | int | None = None) -> None:
         """Record it at the end of what is queued on a stream; a former recording is forgotten."""
@@ -205,17 +244,6 @@ class Event:
         if not self._gone:
             self._gpu.destroy_event(self)
 
-    def __enter__(self) -> Event:
-        self._check_open()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _check_open(self) -> None:
-        if self._gone:
-            raise HandleClosed(f"event {self._handle} was destroyed: {self._gone}")
-
     def __repr__(self) -> str:
         where = f"recorded on stream {self._lane.handle}" if self._lane is not None else "not recorded"
         return f"<Event {self._handle} of {self._gpu.capabilities.device}, {self._gone or where}>"
@@ -225,21 +253,26 @@ class Event:
             self._gpu._dropped_events.append(self._handle)
 
 
-class Graph:
+class Graph(_Held):
     """What a capture recorded, to be run as often as wanted. It holds the memory it names.
 
     Made by `gpu.end_capture(stream)`. Values of slots are set by name at a launch and remembered.
     """
 
-    __slots__ = ("__weakref__", "_gone", "_gpu", "_sequence", "name")
+    __slots__ = ("_gone", "_sequence", "name")
 
     def __init__(self, gpu: GpuBackend, sequence: LaunchSequence, name: str) -> None:
-        self._gpu, self._sequence, self.name = gpu, sequence, name
+        super().__init__(gpu)
+        self._sequence, self.name = sequence, name
         self._gone = ""
 
     @property
-    def gpu(self) -> GpuBackend:
-        return self._gpu
+    def _end(self) -> str:
+        return self._gone
+
+    @property
+    def _title(self) -> str:
+        return self.name
 
     @property
     def sequence(self) -> LaunchSequence:
@@ -268,17 +301,6 @@ class Graph:
         """Let go of what it holds. Nothing for one destroyed already."""
         if not self._gone:
             self._gpu.destroy_graph(self)
-
-    def __enter__(self) -> Graph:
-        self._check_open()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _check_open(self) -> None:
-        if self._gone:
-            raise HandleClosed(f"{self.name} was destroyed: {self._gone}")
 
     def __repr__(self) -> str:
         return f"<{self.name}, {self._gone or f'{len(self._sequence.operations)} operations'}>"

@@ -228,3 +228,27 @@ def test_waiting_in_a_recording_is_refused(gpu):
         gpu.memset_async(buffer, 9)
     step()
     assert buffer.tobytes() == b"\t" * 4
+
+
+@pytest.mark.parametrize("make", ["create_stream", "create_event", "graph"])
+def test_a_failing_close_is_a_note_on_what_went_wrong_before(gpu, monkeypatch, make):
+    """An exception in the `with` block of a stream, event or graph is raised as it is; the failed close is its note."""
+
+    def fail(*_):
+        raise OSError("second")
+
+    def graph():
+        gpu.begin_capture()
+        return gpu.end_capture()
+
+    held = graph() if make == "graph" else getattr(gpu, make)()
+    with pytest.raises(KeyError, match="first") as info, held:
+        monkeypatch.setattr(gpu, f"destroy_{type(held).__name__.lower()}", fail)
+        raise KeyError("first")
+    assert [note for note in info.value.__notes__ if "second" in note]
+    with pytest.raises(OSError, match="second"), held:
+        assert held.is_open
+    monkeypatch.undo()
+    held.close()
+    assert not held.is_open
+    held.close()
