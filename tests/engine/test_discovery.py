@@ -154,3 +154,14 @@ def test_available_backends_never_raises(monkeypatch):
     assert not states["cuda"].is_usable
     assert "not in this release" in states["cuda"].reason
     assert "cuda: not usable" in doctor()
+
+
+def test_no_plug_in_takes_the_place_of_a_backend_of_ours(monkeypatch):
+    """A built-in name is opened without looking at plug-ins, so that one of the same name cannot stand for it."""
+
+    def ask(**_):
+        raise AssertionError("plug-ins were looked for")
+
+    monkeypatch.setattr("importlib.metadata.entry_points", ask)
+    with open_backend("mock") as gpu:
+        assert gpu.capabilities.backend == "mock"
