@@ -225,6 +225,39 @@ def test_a_prepared_launch_asks_for_nothing_else():
         assert gpu.log[1].arguments[1].data == (4).to_bytes(4, "little")
 
 
+def test_ten_thousand_prepared_launches_check_and_ask_nothing_again(monkeypatch):
+    """A prepared launch checks its signature once; each call is one driver call, and 10,000 keep no memory."""
+    from metrale_gpu_runtime.signature import KernelSignature
+
+    checks = []
+    check = KernelSignature.check
+    monkeypatch.setattr(
+        KernelSignature, "check", lambda self, *args, **named: checks.append(1) or check(self, *args, **named)
+    )
+    with MockGpuBackend(keep_log=False) as gpu:
+        prepared = gpu.kernel("m", "k")[1, 3].prepare(gpu.buffer(12), u32(3), f32(1.5))
+        assert len(checks) == 1
+        before = dict(gpu.log.counts)
+        tracemalloc.start()
+        try:
+            for _ in range(500):
+                prepared()
+            gpu.synchronize()
+            gc.collect()
+            start = tracemalloc.get_traced_memory()[0]
+            for _ in range(10_000):
+                prepared()
+            gpu.synchronize()
+            gc.collect()
+            grown = tracemalloc.get_traced_memory()[0] - start
+        finally:
+            tracemalloc.stop()
+        counted = {call: count - before.get(call, 0) for call, count in gpu.log.counts.items()}
+        assert {call: count for call, count in counted.items() if count} == {"launch": 10_500, "synchronize": 2}
+        assert len(checks) == 1
+        assert grown < 20_000, grown
+
+
 def test_many_launches_leave_nothing_behind():
     """Thousands of rounds of launch, event, copy and drop grow neither Python's memory nor the driver's books."""
     with MockGpuBackend(keep_log=False) as gpu:
