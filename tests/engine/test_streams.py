@@ -242,8 +242,8 @@ def test_a_failing_close_is_a_note_on_what_went_wrong_before(gpu, monkeypatch, m
         return gpu.end_capture()
 
     held = graph() if make == "graph" else getattr(gpu, make)()
+    monkeypatch.setattr(gpu, f"destroy_{type(held).__name__.lower()}", fail)
     with pytest.raises(KeyError, match="first") as info, held:
-        monkeypatch.setattr(gpu, f"destroy_{type(held).__name__.lower()}", fail)
         raise KeyError("first")
     assert [note for note in info.value.__notes__ if "second" in note]
     with pytest.raises(OSError, match="second"), held:
