@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ptx_machine import Machine, Outcome
+from rungs import require_rung
 
 from metrale_gpu_runtime.drivers.cpu import abi
 from metrale_gpu_runtime.drivers.cpu.translate import translate
 from metrale_gpu_runtime.modules.nvrtc import compile_ptx
 from metrale_gpu_runtime.ptx.parser import parse
 from metrale_gpu_runtime.ptx.syntax import PtxModule
-from rungs import require_rung
 
 require_rung("nvrtc")
 
