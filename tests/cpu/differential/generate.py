@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from operations import OPERATIONS
@@ -28,6 +28,7 @@ from programs import (
     Exchange,
     Exit,
     Expr,
+    Fault,
     Function,
     If,
     Load,
@@ -47,15 +48,29 @@ from programs import (
     Store,
     Switch,
     Trap,
+    Tree,
     Var,
     Vote,
     WarpExchange,
 )
 
-BLOCKS = ((1, 1, 1), (31, 1, 1), (32, 1, 1), (33, 1, 1), (96, 1, 1), (7, 5, 1), (4, 3, 5), (64, 1, 1), (2, 16, 2), (1, 1, 9))
+BLOCKS = (
+    (1, 1, 1),
+    (31, 1, 1),
+    (32, 1, 1),
+    (33, 1, 1),
+    (96, 1, 1),
+    (7, 5, 1),
+    (4, 3, 5),
+    (64, 1, 1),
+    (2, 16, 2),
+    (1, 1, 9),
+    (128, 1, 1),
+    (130, 1, 1),
+)
 GRIDS = ((1, 1, 1), (3, 1, 1), (2, 2, 1), (2, 1, 2), (5, 1, 1))
 WAITS = ("none", "barriers", "warps")
-SLOTS = 128  # elements of a shared array; more than any block has threads
+SLOTS = 256  # elements of a shared array; more than any block has threads
 SCRATCH = 4  # elements per thread
 INPUTS = 64
 FULL = 0xFFFFFFFF
@@ -123,12 +138,22 @@ class Generator:
         body += self._initial_values()
         while self.budget > 0:
             body += self._block(top, r.randint(2, 6))
+        if r.random() < 0.06:
+            self._plant_fault(body)
         outputs = [v for v in self.variables.values() if not v.name.startswith("c_")]
         out = Array("out", "global", "u64", len(outputs) * self.threads * self._blocks(), role="out")
         self.arrays["out"] = out
         self.parameters["out"] = ("u64", 0)
         return Program(
-            self.seed, self.grid, self.block, self.arrays, self.parameters, self.variables, self.functions, body, outputs
+            self.seed,
+            self.grid,
+            self.block,
+            self.arrays,
+            self.parameters,
+            self.variables,
+            self.functions,
+            body,
+            outputs,
         )
 
     def _blocks(self) -> int:
@@ -311,7 +336,9 @@ class Generator:
             for over in operation.types
             if (over if operation.result == "T" else operation.result) == type_
         ]
-        operation, over = r.choices(candidates, [o.weight / (len(o.types) if o.result != "T" else 1) for o, _ in candidates])[0]
+        operation, over = r.choices(
+            candidates, [o.weight / (len(o.types) if o.result != "T" else 1) for o, _ in candidates]
+        )[0]
         arguments: list[Expr] = []
         for kind in operation.arguments:
             if kind == "positive":
@@ -334,7 +361,9 @@ class Generator:
                 return Op("pred", "is_ne", "u32", (Op("u32", "and", "u32", (loaded, Const("u32", 3))), Const("u32", 0)))
             if kind < 0.6:
                 low = Op("u32", "and", "u32", (self.expression("u32", 1, True), Const("u32", 3)))
-                return Op("pred", r.choice(("is_lt", "is_ge", "is_eq", "is_ne")), "u32", (low, Const("u32", r.randint(0, 3))))
+                return Op(
+                    "pred", r.choice(("is_lt", "is_ge", "is_eq", "is_ne")), "u32", (low, Const("u32", r.randint(0, 3)))
+                )
             return self.expression("pred", 2, True)
         if kind < 0.3:
             bound = Const("u32", r.randint(0, self.threads))
@@ -400,6 +429,8 @@ class Generator:
             plain.append((1, lambda _: [Barrier()]))
             if c.exchange < len(self.exchange_arrays):
                 plain += [(4, self._exchange)]
+                if self.exchange_arrays[c.exchange].type in ("u32", "u64", "f32", "f64"):
+                    plain += [(1.2, self._tree)]
                 if self.waits == "warps":
                     plain += [(0.7, self._split_exchange)]
             if "totals" in self.arrays and c.exchange < 10:
@@ -512,13 +543,24 @@ class Generator:
             inner = self._inside(c, uniform=False, mask=None, loop=2)
         most = 7 if c.depth < 2 else 3
         limit = self.small(uniform, most)
+        start = step = None
+        kind = r.random()
+        if kind < 0.2:
+            # From the thread's own number by the number of threads, as over the elements of a row.
+            start, step = Special("tid.x"), Special("ntid.x")
+            limit = Op("u32", "add", "u32", (Const("u32", r.randint(0, 3 * self.block[0])), self.small(uniform, 7)))
+            if uniform:
+                inner = self._inside(c, uniform=False, mask=None, loop=2)
+        elif kind < 0.4:
+            start, step = self.small(uniform, 3), Const("u32", r.choice((2, 3, 5)))
+            limit = Op("u32", "add", "u32", (limit, Const("u32", r.randint(0, 6))))
         counter, limit_var = self._counter(), self._counter()
         readable = self.uniform if uniform and inner.loop == 1 else self.divergent
         readable.append(counter)
         body = self._block(inner, r.randint(1, 5))
         readable.remove(counter)
         _drop_writes(body, counter)
-        return [Loop(counter, limit_var, limit, body, tests_last=r.random() < 0.3)]
+        return [Loop(counter, limit_var, limit, body, r.random() < 0.3, start, step)]
 
     # ------------------------------------------------------------ waiting for the block
 
@@ -564,7 +606,9 @@ class Generator:
         slot: Expr = Special("thread" if array.space == "global" else "linear")
         values = (self.expression(type_, 1), self.expression(type_, 1))
         sources = (self._any_slot(array), self._any_slot(array))
-        return [SplitExchange(self.condition(False), array.name, slot, values, self._divergent_target((type_,)), sources)]
+        return [
+            SplitExchange(self.condition(False), array.name, slot, values, self._divergent_target((type_,)), sources)
+        ]
 
     def _shared_total(self, c: Context) -> list[Statement]:
         r = self.r
@@ -579,6 +623,34 @@ class Generator:
         if r.random() < 0.3 and c.depth < 4:
             combine += self._block(inner, 2)
         return [SharedTotal("totals", element, self._integer(32), combine, self._divergent_target((array.type,)))]
+
+    def _tree(self, c: Context) -> list[Statement]:
+        array = self.exchange_arrays[c.exchange]
+        if array.space != "shared":
+            return self._exchange(c)
+        half = 1
+        while 2 * half < self.threads:
+            half *= 2
+        half = self.r.choice((half, half, 16, 4))
+        return [
+            Tree(
+                array.name, self.expression(array.type, 1), self._divergent_target((array.type,)), self._counter(), half
+            )
+        ]
+
+    def _plant_fault(self, body: list[Statement]) -> None:
+        """One thread goes wrong at one place somewhere in the program."""
+        r = self.r
+        places = list(_lists(body))
+        where = r.choice(places)
+        kinds = ["out-of-bounds", "misaligned", "null-pointer", "trap", "trap"]
+        shared = [a.name for a in self.arrays.values() if a.space == "shared"]
+        kind = r.choice(
+            kinds + ["shared-bounds", "shared-bounds"] * bool(shared) + ["local-bounds"] * ("local0" in self.arrays)
+        )
+        array = {"shared-bounds": shared[0] if shared else "", "local-bounds": "local0"}.get(kind, "in_u32")
+        thread = r.randrange(self.threads * self._blocks())
+        where.insert(r.randint(0, len(where)), Fault(kind, thread, array))
 
     def _barrier_reduce(self, c: Context) -> list[Statement]:
         operation = self.r.choice(("and", "or", "popc"))
@@ -648,7 +720,11 @@ class Generator:
         lanes = self._lanes()
         outside = Op("u32", "and", "u32", (c.mask, Op("u32", "not", "u32", (lanes,))))
         then = self._block(self._inside(c, uniform=False, mask=lanes, loop=0), r.randint(1, 3))
-        other = self._block(self._inside(c, uniform=False, mask=outside, loop=0), r.randint(1, 2)) if r.random() < 0.5 else []
+        other = (
+            self._block(self._inside(c, uniform=False, mask=outside, loop=0), r.randint(1, 2))
+            if r.random() < 0.5
+            else []
+        )
         return [BallotIf(lanes, self.condition(False), c.mask, then, other)]
 
     def _ballot_loop(self, c: Context) -> list[Statement]:
@@ -701,6 +777,15 @@ class Generator:
 
     def condition_in_function(self) -> Expr:
         return self.expression("pred", 2)
+
+
+def _lists(statements: list[Statement]) -> Iterator[list[Statement]]:
+    from programs import bodies
+
+    yield statements
+    for s in statements:
+        for body in bodies(s):
+            yield from _lists(body)
 
 
 def _drop_writes(statements: list[Statement], counter: Var) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from operations import DTYPES, UNSIGNED
-from programs import Program
+from programs import Fault, Program
 
 import metrale_gpu_runtime as mg
 from metrale_gpu_runtime.drivers.cpu import launch as launching
@@ -53,6 +53,8 @@ def run(program: Program, ptx: str, way: Way) -> dict[str, Any]:
         if array.space == "global":
             elements = np.zeros(array.count, bit_pattern_dtype(array.type))
             elements[: len(array.initial)] = np.array(array.initial, elements.dtype)
+            if array.type != "f16":  # CUDA C holds those as unsigned short
+                elements = elements.view(DTYPES[array.type])
             arrays[array.name] = gpu.array(elements)
     with_threads = None if way.by_block else _by_thread()
     try:
@@ -75,7 +77,11 @@ def run(program: Program, ptx: str, way: Way) -> dict[str, Any]:
                 builder = builder.arg_u32(value & 0xFFFFFFFF)
         builder.launch()
         gpu.synchronize()
-        return {a.name: arrays[a.name].numpy() for a in program.arrays.values() if a.role == "out"}
+        return {
+            a.name: arrays[a.name].numpy().view(bit_pattern_dtype(a.type))
+            for a in program.arrays.values()
+            if a.role == "out"
+        }
     finally:
         if with_threads is not None:
             with_threads()
@@ -111,7 +117,35 @@ def differences(expected: dict[str, Any], found: dict[str, Any], program: Progra
             if name == "out":
                 var = program.outputs[first // program.thread_count]
                 what += f" ({var.name}: {var.type} of thread {first % program.thread_count})"
-            wrong.append(f"{what} is {int(found[name].reshape(-1)[first]):#x}, not {int(right[first]):#x}; {len(where)} differ")
+            wrong.append(
+                f"{what} is {int(found[name].reshape(-1)[first]):#x}, not {int(right[first]):#x}; {len(where)} differ"
+            )
+    return wrong
+
+
+def _check_fault(program: Program, texts: Iterable[tuple[str, str]], ways: Iterable[Way], fault: Fault) -> list[str]:
+    """Where the program does what it may not, the very fault is wanted; without the check only of a trap."""
+    block, thread = divmod(fault.thread, program.threads_per_block)
+    places = {
+        "block": (block, program.grid),
+        "thread": (thread, program.block),
+    }
+    where = {name: (n % e[0], n // e[0] % e[1], n // (e[0] * e[1])) for name, (n, e) in places.items()}
+    wrong = []
+    for title, text in texts:
+        for way in ways:
+            if way.check is None and fault.kind != "trap":
+                continue
+            try:
+                run(program, text, way)
+                wrong.append(f"{title}, {way}: no fault, where {fault.kind} of {where} was to come")
+            except mg.KernelFault as error:
+                finding = error.findings[0]
+                found = (finding.kind, finding.block, finding.thread)
+                if found != (fault.kind, where["block"], where["thread"]):
+                    wrong.append(f"{title}, {way}: the fault is {found}, not {fault.kind} of {where}")
+            except Exception as error:
+                wrong.append(f"{title}, {way}: {type(error).__name__}: {error} ({_place(error)})")
     return wrong
 
 
@@ -125,9 +159,12 @@ def _place(error: Exception) -> str:
 
 def check(program: Program, texts: Iterable[tuple[str, str]], ways: Iterable[Way] = WAYS) -> list[str]:
     """Everything wrong with some texts of a program, under the given ways to run them."""
-    from reference import expected
+    from reference import Faulted, expected
 
-    right = expected(program)
+    try:
+        right = expected(program)
+    except Faulted as faulted:
+        return _check_fault(program, texts, ways, faulted.fault)
     wrong = []
     for title, text in texts:
         for way in ways:

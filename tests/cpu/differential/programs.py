@@ -106,14 +106,16 @@ class Switch:
 
 @dataclass(eq=False)
 class Loop:
-    """`for (counter = 0; counter < limit; counter++)`, tested at its end where `tests_last` (it then runs once at
-    least). The limit is evaluated once, in front."""
+    """`for (counter = start; counter < limit; counter += step)`, tested at its end where `tests_last` (it then runs
+    once at least). The limit is evaluated once, in front; `step` is a literal or the same for all threads."""
 
     counter: Var
     limit_var: Var
     limit: Expr
     body: list[Statement]
     tests_last: bool = False
+    start: Expr | None = None
+    step: Expr | None = None
 
 
 @dataclass(eq=False)
@@ -178,6 +180,18 @@ class SharedTotal:
     initial: int
     combine: list[Statement]
     target: Var
+
+
+@dataclass(eq=False)
+class Tree:
+    """The sum of a block's values by halves: `for (s = half; s > 0; s /= 2)` the first s threads add what lies s
+    further; a barrier each time. Slots of threads that have ended count as they are."""
+
+    array: str
+    value: Expr
+    target: Var
+    counter: Var
+    half: int
 
 
 @dataclass(eq=False)
@@ -289,10 +303,19 @@ class Trap:
     condition: Expr
 
 
+@dataclass(eq=False)
+class Fault:
+    """One thread does what it may not, where it comes by for the first time: `kind` is that of a finding."""
+
+    kind: str
+    thread: int
+    array: str = ""
+
+
 Statement = (
     Assign | LoadVector | Store | If | Switch | Loop | Break | Continue | Exit | Return | Barrier | Exchange
     | SplitExchange | SharedTotal | BarrierReduce | Shuffle | Vote | Match | Redux | WarpExchange | BallotIf
-    | BallotLoop | Atomic | Call | Trap
+    | BallotLoop | Atomic | Call | Trap | Tree | Fault
 )  # fmt: skip
 
 
@@ -361,6 +384,6 @@ def bodies(statement: object) -> Iterator[list[Statement]]:
 
 
 COLLECTIVE = (
-    Barrier, Exchange, SplitExchange, SharedTotal, BarrierReduce, Shuffle, Vote, Match, Redux, WarpExchange, BallotIf,
+    Barrier, Exchange, SplitExchange, SharedTotal, Tree, BarrierReduce, Shuffle, Vote, Match, Redux, WarpExchange, BallotIf,
     BallotLoop,
 )  # fmt: skip

@@ -22,6 +22,7 @@ from programs import (
     Exchange,
     Exit,
     Expr,
+    Fault,
     Function,
     If,
     Load,
@@ -41,6 +42,7 @@ from programs import (
     Store,
     Switch,
     Trap,
+    Tree,
     Var,
     Vote,
     WarpExchange,
@@ -127,7 +129,11 @@ class _Writer:
         elif self.style.untyped or bits == 16:
             kind = f"b{bits}"
         else:
-            kind = self.r.choice((type_, f"b{bits}")) if type_[0] == "f" else self.r.choice((type_, f"b{bits}", f"u{bits}"))
+            kind = (
+                self.r.choice((type_, f"b{bits}"))
+                if type_[0] == "f"
+                else self.r.choice((type_, f"b{bits}", f"u{bits}"))
+            )
         self.registers[name] = kind
         return name
 
@@ -160,7 +166,13 @@ class _Writer:
             if not line:
                 continue
             guard = self.guard
-            if not guard and line[0] != "@" and self.style.guards and self.r.random() < self.style.guards * 0.3 and self.function is None:
+            if (
+                not guard
+                and line[0] != "@"
+                and self.style.guards
+                and self.r.random() < self.style.guards * 0.3
+                and self.function is None
+            ):
                 guard = self._always()
             self.current.lines.append(f"{guard}{line};")
 
@@ -231,9 +243,7 @@ class _Writer:
             return name
         operation = OPERATIONS[e.name]
         first_literal = e.name in ("positive", "popc", "clz", "brev") or e.name.startswith("f") or e.over == "f16"
-        operands = [
-            self.value(a, register=first_literal or n == 0 or a.type == "pred") for n, a in enumerate(e.args)
-        ]
+        operands = [self.value(a, register=first_literal or n == 0 or a.type == "pred") for n, a in enumerate(e.args)]
         name = self.temp(e.type)
         text = operation.ptx(e.over).replace("{d}", name).replace("{literal}", str(e.literal))
         for n, operand in enumerate(operands):
@@ -467,7 +477,10 @@ class _Writer:
         head, body, step, after = self._block(), self._block(), self._block(), self._block()
         counter, limit = self.var(s.counter), self.var(s.limit_var)
         self._set(s.limit_var, s.limit)
-        self.do(f"mov.u32 {counter}, 0")
+        if s.start is None:
+            self.do(f"mov.u32 {counter}, 0")
+        else:
+            self._set(s.counter, s.start)
         self._goto(body if s.tests_last else head)
 
         def test() -> None:
@@ -489,7 +502,8 @@ class _Writer:
         self.loops.pop()
         self._goto(step)
         self.current = step
-        self.do(f"add.u32 {counter}, {counter}, 1")
+        step = "1" if s.step is None else self.value(s.step)
+        self.do(f"add.u32 {counter}, {counter}, {step}")
         if self.r.random() < 0.5:
             test()  # turned round: the test stands at the end as well
         else:
@@ -587,6 +601,66 @@ class _Writer:
         self._bar()
         self._load(array, element, [self.var(s.target)], array.type)
         self._bar()
+
+    def _tree_statement(self, s: Tree) -> None:
+        array, zero = self._find(s.array), Const("u32", 0)
+        self._store(array, Special("linear"), s.value)
+        self._bar()
+        half = self.var(s.counter)
+        head, adds, meets, after = self._block(), self._block(), self._block(), self._block()
+        self.do(f"mov.u32 {half}, {s.half}")
+        self._goto(head)
+        self.current = head
+        if self.style.reuse:
+            self.temps = {}
+        linear, total = self._special("linear"), self.temp("u32")
+        inside, both = self.temp("pred"), self.temp("pred")
+        self.do(f"setp.lt.u32 {inside}, {linear}, {half}; add.u32 {total}, {linear}, {half}")
+        self.do(f"setp.lt.and.u32 {both}, {total}, {self.program.threads_per_block}, {inside}")
+        self._branch(both, False, adds, meets)
+        self.current = adds
+        ours, theirs = self.temp(array.type), self.temp(array.type)
+        self._load(array, Special("linear"), [ours], array.type)
+        self._load(array, Op("u32", "add", "u32", (Special("linear"), s.counter)), [theirs], array.type)
+        total_value = self.temp(array.type)
+        rounding = ".rn" if array.type[0] == "f" else ""
+        self.do(f"add{rounding}.{array.type} {total_value}, {ours}, {theirs}")
+        space, place = self._address(array, Special("linear"))
+        self.do(f"st{space}.{array.type} [{place}], {total_value}")
+        self._goto(meets)
+        self.current = meets
+        self._bar()
+        self.do(f"shr.u32 {half}, {half}, 1")
+        more = self.temp("pred")
+        self.do(f"setp.ne.u32 {more}, {half}, 0")
+        self._branch(more, False, head, after)
+        self.current = after
+        self._load(array, zero, [self.var(s.target)], array.type)
+        self._bar()
+
+    def _fault_statement(self, s: Fault) -> None:
+        thread = self._special("thread")
+        predicate, on, wrong = self.temp("pred"), self._block(), self._block()
+        self.do(f"setp.eq.u32 {predicate}, {thread}, {s.thread}")
+        self._branch(predicate, False, wrong, on)
+        self.current = wrong
+        place, value = self.temp("u64"), self.temp("u32")
+        self.do(f"mov.u32 {value}, 0")
+        reads = self.r.random() < 0.5
+        word = f"ld{{}}.u32 {value}, [{place}]" if reads else f"st{{}}.u32 [{place}], {value}"
+        if s.kind == "trap":
+            self.current.lines.append("trap;")
+        elif s.kind == "null-pointer":
+            self.do(f"mov.u64 {place}, 16; {word.format('.global')}")
+        elif s.kind in ("out-of-bounds", "misaligned"):
+            base = self._parameter(s.array, "u64")
+            distance = 1 << 44 if s.kind == "out-of-bounds" else 2
+            self.do(f"add.u64 {place}, {base}, {distance}; {word.format('.global')}")
+        else:
+            self.do(f"mov.u64 {place}, {s.array}; add.u64 {place}, {place}, {1 << 20}")
+            self.do(word.format("." + s.kind.split("-")[0]))
+        self._goto(on)
+        self.current = on
 
     def _barrierreduce_statement(self, s: BarrierReduce) -> None:
         predicate = self.value(s.predicate, register=True)
@@ -712,7 +786,8 @@ class _Writer:
             bits = BITS[parameter.type]
             lines.append(f".param .b{bits} arg{n}; st.param.b{bits} [arg{n}], {argument};")
             names.append(f"arg{n}")
-        assert function.result is not None and s.target is not None
+        assert function.result is not None
+        assert s.target is not None
         bits = BITS[function.result.type]
         lines.append(f".param .b{bits} back;")
         lines.append(f"call.uni (back), {function.name}, ({', '.join(names)});")

@@ -27,6 +27,7 @@ from programs import (
     Exchange,
     Exit,
     Expr,
+    Fault,
     If,
     Load,
     LoadVector,
@@ -45,6 +46,7 @@ from programs import (
     Store,
     Switch,
     Trap,
+    Tree,
     Var,
     Vote,
     WarpExchange,
@@ -56,6 +58,14 @@ _STEPS = 100_000
 
 class TooLong(Exception):
     """The program runs longer than a test should."""
+
+
+class Faulted(Exception):
+    """A thread has done what it may not; what comes after is open."""
+
+    def __init__(self, fault: Fault) -> None:
+        self.fault = fault
+        super().__init__(fault.kind)
 
 
 @dataclass
@@ -175,7 +185,7 @@ class Reference:
         return found.view(DTYPES[own])
 
     def _put(self, name: str, index: Values, values: Values, mask: Values) -> None:
-        elements, row, own = self._array(name)
+        elements, row, _ = self._array(name)
         where = index.astype(np.int64)
         assert ((where < elements.shape[1]) | ~mask).all(), (name, where[mask].max(), elements.shape)
         patterns = values.view(UNSIGNED[8 * values.dtype.itemsize]).astype(elements.dtype)
@@ -232,7 +242,9 @@ class Reference:
 
     def _loop(self, s: Loop, mask: Values) -> Values:
         frame = self.frames[-1]
-        self._set(s.counter, np.zeros(self.count, np.uint32), mask)
+        start = np.zeros(self.count, np.uint32) if s.start is None else self.value(s.start)
+        step = np.uint32(1) if s.step is None else self.value(s.step)
+        self._set(s.counter, start, mask)
         self._set(s.limit_var, self.value(s.limit), mask)
         left = np.zeros(self.count, bool)
         active = mask.copy()
@@ -250,7 +262,7 @@ class Reference:
             active = self._run(s.body, active)
             left |= frame.breaks.pop()
             active |= frame.continues.pop()
-            self._set(s.counter, self.value(s.counter) + np.uint32(1), active)
+            self._set(s.counter, self.value(s.counter) + step, active)
 
     def _break(self, s: Break, mask: Values) -> Values:
         leaving = mask & self.value(s.condition)
@@ -318,6 +330,24 @@ class Reference:
         if mask.any():
             self._set(s.target, self._load(s.array, element, array.type), mask)
         return mask
+
+    def _tree(self, s: Tree, mask: Values) -> None:
+        linear = self.specials["linear"]
+        self._put(s.array, linear, self.value(s.value), mask)
+        self._meets(mask)
+        half = s.half
+        type_ = self.program.arrays[s.array].type
+        while half:
+            adds = mask & (linear < half) & (linear + half < self.threads)
+            ours, theirs = self._load(s.array, linear, type_), self._load(s.array, linear + np.uint32(half), type_)
+            self._put(s.array, linear, ours + theirs, adds)
+            half //= 2
+        self._set(s.counter, np.zeros(self.count, np.uint32), mask)
+        self._set(s.target, self._load(s.array, np.zeros(self.count, np.uint32), type_), mask)
+
+    def _fault(self, s: Fault, mask: Values) -> None:
+        if mask[s.thread]:
+            raise Faulted(s)
 
     def _barrierreduce(self, s: BarrierReduce, mask: Values) -> None:
         self._meets(mask)
@@ -497,7 +527,6 @@ class Reference:
         if s.target is not None and function.result is not None:
             self._set(s.target, frame.variables[function.result.name], after)
         return after
-
 
 
 def expected(program: Program) -> dict[str, Values]:
