@@ -220,7 +220,8 @@ class _Writer:
         self.do(f"if ({self.value(s.condition)}) return;")
 
     def _return(self, s: Return) -> None:
-        assert self.function is not None and self.function.result is not None
+        assert self.function is not None
+        assert self.function.result is not None
         self.do(f"if ({self.value(s.condition)}) return {self.function.result.name};")
 
     def _trap(self, s: Trap) -> None:
