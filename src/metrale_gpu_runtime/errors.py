@@ -290,10 +290,10 @@ class DriverError(GpuError, RuntimeError):
 class Finding:
     """One thing that went wrong on the device, as exactly as the backend can tell; None where it cannot.
 
-    `kind` is one of "out-of-bounds", "misaligned", "use-after-free", "trap", "assert", "deadlock", "shared-bounds",
-    "local-bounds", "null-pointer", "driver". `access` is "read", "write" or "atomic". `block` and `thread` are
-    (x, y, z); `address` and `nbytes` are those of the access; `source_file` and `source_line` come from the PTX's
-    `.loc` lines; `allocation` describes the nearest live allocation.
+    `kind` is one of "out-of-bounds", "misaligned", "use-after-free", "trap", "assert", "deadlock", "timeout",
+    "shared-bounds", "local-bounds", "null-pointer", "driver". `access` is "read", "write" or "atomic". `block` and
+    `thread` are (x, y, z); `address` and `nbytes` are those of the access; `source_file` and `source_line` come from
+    the PTX's `.loc` lines; `allocation` describes the nearest live allocation.
     """
 
     kind: str

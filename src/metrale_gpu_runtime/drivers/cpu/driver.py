@@ -31,12 +31,14 @@ _FILL_NBYTES = 1 << 16
 
 class CpuDriver(Driver):
     """One CPU. `check` is "memory" (accesses are checked against live memory) or None; `workers` is how many threads
-    run a launch's blocks, the calling thread included."""
+    run a launch's blocks, the calling thread included. `launch_timeout_s` ends a launch that runs longer; it needs
+    checked accesses, whose loops ask whether to stop."""
 
     name = "cpu"
 
-    def __init__(self, device: str, *, check: str | None, workers: int) -> None:
+    def __init__(self, device: str, *, check: str | None, workers: int, launch_timeout_s: float | None = None) -> None:
         self.check = check
+        self.launch_timeout_s = launch_timeout_s
         self.ranges = LiveRanges()
         self.memory = DeviceMemory(self.ranges)
         self.streams = Streams()

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from .driver import CpuDriver
 
 WORKERS_VARIABLE = "METRALE_CPU_WORKERS"
+TIMEOUT_VARIABLE = "METRALE_CPU_LAUNCH_TIMEOUT_S"
 
 
 class CpuFactory(DriverFactory):
     """Opens `CpuDriver`. `DriverOptions.extra` takes `workers` (default: METRALE_CPU_WORKERS, else all cores that
-    this process may use)."""
+    this process may use) and `launch_timeout_s` (default: METRALE_CPU_LAUNCH_TIMEOUT_S, else no limit)."""
 
     name = "cpu"
 
@@ -35,13 +36,15 @@ class CpuFactory(DriverFactory):
             raise BackendUnavailable(f"cpu: there is no device {index}; the CPU is one device, 0", backend="cpu")
         if options.check not in ("memory", None):
             raise ValueError(f'cpu: check is {options.check!r}; it is "memory" or None')
-        unknown = sorted(set(options.extra) - {"workers"})
+        unknown = sorted(set(options.extra) - {"workers", "launch_timeout_s"})
         if unknown:
-            raise TypeError(f"cpu: unknown options {', '.join(unknown)}; it takes workers")
+            raise TypeError(f"cpu: unknown options {', '.join(unknown)}; it takes workers and launch_timeout_s")
         workers = _worker_count(options.extra.get("workers"))
+        timeout_s = _launch_timeout(options.extra.get("launch_timeout_s"), options.check)
         from .driver import CpuDriver
 
-        return CpuDriver(device_name(usable_cores()), check=options.check, workers=workers)
+        device = device_name(usable_cores())
+        return CpuDriver(device, check=options.check, workers=workers, launch_timeout_s=timeout_s)
 
 
 def usable_cores() -> int:
@@ -77,6 +80,26 @@ def _worker_count(given: object) -> int:
     if count < 1:
         raise ValueError(f"cpu: {source} is {value!r}; it is how many threads run a launch, at least 1")
     return count
+
+
+def _launch_timeout(given: object, check: str | None) -> float | None:
+    if given is not None and check is None:
+        raise ValueError(
+            'cpu: launch_timeout_s needs check="memory": only checked kernels ask in their loops whether to stop'
+        )
+    source, value = "launch_timeout_s", given
+    if value is None:
+        source, value = TIMEOUT_VARIABLE, os.environ.get(TIMEOUT_VARIABLE) or None
+    # The variable is a default for every backend of the process, those without checks among them: they have no limit.
+    if value is None or check is None:
+        return None
+    try:
+        seconds = float(str(value)) if not isinstance(value, bool) else 0.0
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise ValueError(f"cpu: {source} is {value!r}; it is a number of seconds above 0, or nothing for no limit")
+    return seconds
 
 
 def _require_llvmlite() -> None:

@@ -101,6 +101,20 @@ def stalled_finding(kernel: str, launch: int, contexts: int, seconds: float) -> 
     )
 
 
+def timeout_finding(kernel: str, launch: int, seconds: float | None) -> Finding:
+    """The finding for a launch that was stopped because it ran too long."""
+    return Finding(
+        kind="timeout",
+        message=(
+            f"{kernel}: still running after {seconds:g} s, the limit of this backend, and stopped; what it wrote so "
+            "far stays written. If it is meant to run that long, raise open_backend('cpu', launch_timeout_s=…), or "
+            "leave it out for no limit"
+        ),
+        kernel=kernel,
+        launch=launch,
+    )
+
+
 def _nearest(address: int, nbytes: int, ranges: LiveRanges) -> str:
     nearest = ranges.nearest(address)
     if nearest is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from ...errors import DriverFault, Finding, NotSupported, OutOfDeviceMemory
 from ...geometry import Geometry
 from ...handles import StreamHandle
 from . import abi
-from .faults import finding_of, stalled_finding
+from .faults import finding_of, stalled_finding, timeout_finding
 from .memory import memory_figures
 from .modules import CpuKernel
 from .workers import Execution, Need
@@ -53,7 +54,8 @@ class _Shape:
 class CpuLaunchTarget(LaunchTarget):
     """Runs the launch before `submit` returns. What went wrong in it is kept on its stream until somebody asks.
 
-    A KeyboardInterrupt stops the launch between blocks and goes through.
+    A KeyboardInterrupt stops the launch and goes through: with checked accesses at the next turn of a loop, else
+    between blocks.
     """
 
     def __init__(self, driver: CpuDriver, kernel: CpuKernel, layout: ArgumentLayout) -> None:
@@ -95,7 +97,10 @@ class CpuLaunchTarget(LaunchTarget):
         execution = Execution(self._code, launch, shape.need, keeps=(memory, snapshot))
         began = time.perf_counter_ns()
         try:
-            kernel.turns_per_call = driver.workers.run(execution, helpers, kernel.turns_per_call)
+            if self._is_watched():
+                driver.workers.watch(execution, helpers, driver.launch_timeout_s)
+            else:
+                kernel.turns_per_call = driver.workers.run(execution, helpers, kernel.turns_per_call)
         except MemoryError as error:
             free, total = memory_figures()
             raise OutOfDeviceMemory(
@@ -108,6 +113,15 @@ class CpuLaunchTarget(LaunchTarget):
             driver.streams.fail(stream, self._fault(execution, ordinal))
         else:
             kernel.ns_per_block = (time.perf_counter_ns() - began) * (helpers + 1) / blocks
+
+    def _is_watched(self) -> bool:
+        """Whether the caller waits beside the launch to be able to stop it, instead of running a part of it.
+
+        Only a kernel with loops may last for ever, Ctrl-C reaches only the main thread, and a time limit everybody.
+        """
+        if not self._kernel.translated.may_run_on:
+            return False
+        return self._driver.launch_timeout_s is not None or threading.current_thread() is threading.main_thread()
 
     def _shape(self, geometry: Geometry) -> _Shape:
         if len(self._shapes) >= 64:
@@ -124,7 +138,9 @@ class CpuLaunchTarget(LaunchTarget):
     def _fault(self, execution: Execution, ordinal: int) -> DriverFault:
         driver, kernel, fault = self._driver, self._kernel, execution.launch.fault
         finding: Finding
-        if fault.claimed:
+        if execution.has_timed_out and not fault.claimed:
+            finding = timeout_finding(kernel.name, ordinal, driver.launch_timeout_s)
+        elif fault.claimed:
             finding = finding_of(
                 fault,
                 kernel=kernel.name,

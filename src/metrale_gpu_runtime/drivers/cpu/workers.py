@@ -111,6 +111,7 @@ class Execution:
         self.address = ctypes.addressof(launch)
         self.error: BaseException | None = None
         self.stalled_contexts = 0
+        self.has_timed_out = False
 
     def open(self) -> None:
         """Let others join; for launches that one thread runs alone there is no need."""
@@ -119,6 +120,9 @@ class Execution:
         self._closed = False
         self._idle = threading.Lock()
         self._idle.acquire()
+        self._served = threading.Lock()
+        self._served.acquire()
+        self._has_served = False
 
     def join(self) -> bool:
         """Take part from here on; False when it is too late."""
@@ -131,8 +135,18 @@ class Execution:
     def leave(self) -> None:
         with self._lock:
             self._running -= 1
+            if not self._has_served:
+                self._has_served = True
+                self._served.release()
             if self._closed and self._running == 0:
                 self._idle.release()
+
+    def wait_served(self, timeout_s: float | None) -> bool:
+        """Wait until a worker found no block left, or the launch was stopped; False when the time is over.
+
+        Ctrl-C gets through.
+        """
+        return self._served.acquire(timeout=-1 if timeout_s is None else min(timeout_s, threading.TIMEOUT_MAX))
 
     def close(self) -> None:
         """Let nobody join any more, and wait for those who did. Ctrl-C gets through; it may then be called again."""
@@ -188,6 +202,28 @@ class Workers:
             raise execution.error
         return turns_per_call
 
+    def watch(self, execution: Execution, helpers: int, timeout_s: float | None) -> None:
+        """Run a launch that may never end: on the pool alone, while the caller waits and can stop it.
+
+        Ends it after `timeout_s` (`execution.has_timed_out` tells). Raises KeyboardInterrupt, MemoryError.
+        """
+        if os.getpid() != self._pid:
+            self._start_afresh()
+        execution.open()
+        try:
+            for _ in range(helpers + 1):
+                self._invite(execution)
+            if not execution.wait_served(timeout_s):
+                execution.has_timed_out = True
+                execution.stop()
+            execution.close()
+        except BaseException:
+            execution.stop()
+            execution.close()
+            raise
+        if execution.error is not None:
+            raise execution.error
+
     def close(self) -> None:
         """End the pool's threads and give its memory back."""
         if os.getpid() != self._pid:
@@ -201,9 +237,10 @@ class Workers:
         self._benches.clear()
 
     def _invite(self, execution: Execution) -> None:
-        if len(self._threads) < self.count - 1:
+        # One more than `run` needs: in `watch` the caller is none of them.
+        if len(self._threads) < self.count:
             with self._growth:
-                if len(self._threads) < self.count - 1:
+                if len(self._threads) < self.count:
                     name = f"metrale-cpu-{len(self._threads) + 1}"
                     thread = threading.Thread(target=self._serve, args=(self._queue,), name=name, daemon=True)
                     self._threads.append(thread)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from ....errors import UnsupportedInstruction
 from ....ptx.syntax import Function, Instruction, PtxModule
@@ -57,18 +58,19 @@ def _translated(
     *,
     by_block: bool | None = None,
 ) -> TranslatedKernel:
-    body = KernelBody(module, kernel)
+    body = KernelBody(module, kernel, polls=check is not None)
     if by_block is not False:
         places = body.places(global_addresses, suspends=body.suspends)
         try:
             finder = StepFinder(body.function, body.blocks, body.liveness, places.private)
-            translator = BlockTranslator(body, places, finder, check=check)
+            by_blocks = BlockTranslator(body, places, finder, check=check)
         except NotByBlock:
             pass
         else:
-            if by_block is True or Choice(translator, check).by_block():
-                return translator.translate()
-    return ThreadTranslator(body, body.places(global_addresses, suspends=body.suspends), check=check).translate()
+            if by_block is True or Choice(by_blocks, check).by_block():
+                return replace(by_blocks.translate(), may_run_on=body.may_run_on)
+    translator = ThreadTranslator(body, body.places(global_addresses, suspends=body.suspends), check=check)
+    return replace(translator.translate(), may_run_on=body.may_run_on)
 
 
 def _error(refused: Refused, kernel: Function, module_name: str) -> UnsupportedInstruction:

@@ -13,12 +13,13 @@ from .emitter import Emitter, instruction_text, scalar_of_register
 from .flatten import flatten, symbols_used
 from .places import Places
 from .pointers import pointer_registers
+from .polls import with_polls
 from .refusal import Refused, refuse
 from .registry import handler_of
 from .rematerialise import rematerialisable
 from .sites import Sites
 from .suspension import Suspension
-from .yields import waits, with_yields
+from .yields import back_edges, waits, with_yields
 
 _ENDS = frozenset({"ret", "exit", "trap", "brkpt"})
 _KERNEL_THREAD = (
@@ -42,7 +43,8 @@ class TranslatedKernel:
     """LLVM IR of one kernel, to be linked with scheduler.ll and semantics.ll.
 
     `frame_nbytes` is what each thread needs (a multiple of 64), `static_shared_nbytes` where dynamic shared memory
-    begins. `sites` are what faults refer to.
+    begins. `sites` are what faults refer to. `may_run_on` says that it has loops, which ask whether to stop: such a
+    launch may last for ever, and can be ended.
     """
 
     ir: str
@@ -50,18 +52,23 @@ class TranslatedKernel:
     frame_nbytes: int
     static_shared_nbytes: int
     suspends: bool
+    may_run_on: bool = False
 
 
 class KernelBody:
     """A kernel without calls, analysed: what both ways of running it are translated from."""
 
-    def __init__(self, module: PtxModule, kernel: Function) -> None:
+    def __init__(self, module: PtxModule, kernel: Function, *, polls: bool = False) -> None:
         self.module = module
-        self.function = function = with_yields(flatten(module, kernel))
+        function = with_yields(flatten(module, kernel))
+        if polls:
+            function = with_polls(function)
+        self.function = function
         assert function.body is not None
         self.statements = function.body
         self.blocks = basic_blocks(function)
         self.liveness = live_registers(function, self.blocks)
+        self.may_run_on = polls and bool(back_edges(self.blocks))
         self.suspends = any(isinstance(s, Instruction) and waits(s) for s in self.statements)
         self.pointers = pointer_registers(function)
         self.register_types: dict[str, str] = {}

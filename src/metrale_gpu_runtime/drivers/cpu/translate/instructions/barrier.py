@@ -101,6 +101,17 @@ def yield_(e: Emitter, instruction: Instruction) -> None:
     e.suspension.wait_sometimes(e, due, abi.ThreadCode.YIELDED)
 
 
+@translates("poll")
+def poll(e: Emitter, instruction: Instruction) -> None:
+    """A statement of ours (polls.py): leave when the launch was stopped."""
+    stop = e.op(f"getelementptr i8, ptr %launch, i64 {abi.Launch.stop.offset}")
+    stopped = e.op(f"icmp ne i32 {e.op(f'load atomic i32, ptr {stop} monotonic, align 4')}, 0")
+    on = e.new_label("on")
+    e.do(f"br i1 {stopped}, label %faulted, label %{on}, !prof !3")
+    e.at_end_block("faulted", f"  ret i32 {abi.ThreadCode.FAULTED:d}")
+    e.begin(on)
+
+
 @translates("nanosleep")
 def nanosleep(e: Emitter, instruction: Instruction) -> None:
     """No time passes by itself here: whoever sleeps waits for others, so they get their turn."""
