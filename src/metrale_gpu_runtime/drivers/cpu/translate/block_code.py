@@ -503,10 +503,12 @@ class BlockTranslator(ThreadTranslator):
         def results(name: str) -> str:
             return self._register_array(name)[0] if name in live else "null"
 
+        # Those who ended in this very step are not among them either.
+        alive = self._byte_array("alive") if self._kills(step) else self._alive(step.key)
         fault = exchange.perform(
             e,
-            active=self._active(step),
-            alive=self._alive(step.key),
+            active=self._mask_array(step.mask) if step.mask is not None else alive,
+            alive=alive,
             count=self._thread_count(),
             site=site,
             array=self._array,

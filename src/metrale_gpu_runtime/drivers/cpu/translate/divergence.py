@@ -130,12 +130,14 @@ class _Analysis:
             for statement in self.body[block.start : block.stop]:
                 if not isinstance(statement, Instruction):
                     continue
-                for name in writes(statement):
-                    if name in registers:
-                        continue
-                    if in_region or self._varies(statement) or self.escapes(name, block.index):
-                        registers.add(name)
-                        changed = True
+                results = writes(statement)
+                if not results or registers.issuperset(results):
+                    continue
+                # What one instruction writes (`ld.v4`, `setp p|q`) is computed in one place.
+                varies = in_region or self._varies(statement) or not registers.isdisjoint(results)
+                if varies or any(self.escapes(name, block.index) for name in results):
+                    registers.update(results)
+                    changed = True
             last = self.body[block.stop - 1]
             if block.index not in found.branches and self._branches_on(last):
                 found.branches.add(block.index)
