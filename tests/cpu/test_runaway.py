@@ -43,6 +43,17 @@ again:
     st.shared.u32 [room], %r1;
     bra again;
 }
+.visible .entry until_told(.param .u64 flags)
+{
+    .reg .b32 %r<2>; .reg .b64 %rd<2>; .reg .pred %p<2>;
+    ld.param.u64 %rd1, [flags];
+    st.volatile.global.u32 [%rd1], 1;
+again:
+    ld.volatile.global.u32 %r1, [%rd1+4];
+    setp.eq.u32 %p1, %r1, 0;
+    @%p1 bra again;
+    ret;
+}
 .visible .entry barriers_for_ever(.param .u64 out)
 {
     .reg .b64 %rd<2>;
@@ -103,6 +114,33 @@ def test_a_launch_within_its_limit_is_left_alone() -> None:
             for each in workers:
                 each.join()
             assert sorted(results) == [n for n in (11, 12, 13, 14, 15) for _ in range(7)]
+
+
+def test_a_launch_does_not_wait_for_another_thread_s_launch() -> None:
+    """Each launch has threads of its own to run on, so that its time is not spent behind a longer one."""
+    with mg.open_backend("cpu", workers=1, launch_timeout_s=60.0) as gpu:
+        module = gpu.load_module("m", binary=LOOP.encode())
+        flags = np.zeros(2, np.uint32)  # used in place
+        results: list[int] = []
+
+        def wait() -> None:
+            with gpu.create_stream() as stream:
+                module["until_told"][1, 1, 0, stream](flags)
+                stream.synchronize()
+            results.append(int(flags[1]))
+
+        waits = threading.Thread(target=wait)
+        waits.start()
+        try:
+            while not flags[0]:
+                pass
+            out = gpu.empty(3, np.uint32)
+            module["turns"][1, 3](out, mg.u32(21))
+            assert (out.numpy().tolist(), results) == ([21, 21, 21], [])
+        finally:
+            flags[1] = 7
+            waits.join()
+        assert results == [7]
 
 
 def test_an_unreadable_limit_is_refused() -> None:

@@ -177,6 +177,9 @@ class Workers:
         self._threads: list[threading.Thread] = []
         self._growth = threading.Lock()
         self._benches: list[_Bench] = []
+        # How many threads each launch that runs now has asked to join. The pool has as many: a launch never waits for
+        # another one's end, which might never come, or come after its own time limit.
+        self._invited: dict[Execution, int] = {}
 
     def run(self, execution: Execution, helpers: int, turns_per_call: int) -> int:
         """Run all blocks of a launch, with up to `helpers` threads of the pool; when this returns, none runs any more.
@@ -190,14 +193,15 @@ class Workers:
             return self._work(execution, turns_per_call)
         execution.open()
         try:
-            for _ in range(min(helpers, self.count - 1)):
-                self._invite(execution)
+            self._invite(execution, min(helpers, self.count - 1))
             turns_per_call = self._work(execution, turns_per_call)
             execution.close()
         except BaseException:
             execution.stop()
             execution.close()
             raise
+        finally:
+            self._invited.pop(execution, None)
         if execution.error is not None:
             raise execution.error
         return turns_per_call
@@ -211,8 +215,7 @@ class Workers:
             self._start_afresh()
         execution.open()
         try:
-            for _ in range(helpers + 1):
-                self._invite(execution)
+            self._invite(execution, helpers + 1)
             if not execution.wait_served(timeout_s):
                 execution.has_timed_out = True
                 execution.stop()
@@ -221,6 +224,8 @@ class Workers:
             execution.stop()
             execution.close()
             raise
+        finally:
+            self._invited.pop(execution, None)
         if execution.error is not None:
             raise execution.error
 
@@ -236,16 +241,16 @@ class Workers:
             thread.join(timeout=1.0)
         self._benches.clear()
 
-    def _invite(self, execution: Execution) -> None:
-        # One more than `run` needs: in `watch` the caller is none of them.
-        if len(self._threads) < self.count:
-            with self._growth:
-                if len(self._threads) < self.count:
-                    name = f"metrale-cpu-{len(self._threads) + 1}"
-                    thread = threading.Thread(target=self._serve, args=(self._queue,), name=name, daemon=True)
-                    self._threads.append(thread)
-                    thread.start()
-        self._queue.put(execution)
+    def _invite(self, execution: Execution, count: int) -> None:
+        with self._growth:
+            self._invited[execution] = count
+            while len(self._threads) < sum(self._invited.values()):
+                name = f"metrale-cpu-{len(self._threads) + 1}"
+                thread = threading.Thread(target=self._serve, args=(self._queue,), name=name, daemon=True)
+                thread.start()
+                self._threads.append(thread)
+        for _ in range(count):
+            self._queue.put(execution)
 
     def _serve(self, queue: SimpleQueue[Execution | None]) -> None:
         while (execution := queue.get()) is not None:
