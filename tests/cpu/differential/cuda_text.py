@@ -267,11 +267,11 @@ class _Writer:
         self.do(f"__syncthreads(); {s.target.name} = {s.array}[{s.element}]; __syncthreads();")
 
     def _tree(self, s: Tree) -> None:
-        half, threads, name = s.counter.name, self.program.threads_per_block, s.array
+        half, name = s.counter.name, s.array
         self.do(f"{name}[linear_()] = {self.value(s.value)}; __syncthreads();")
         self.do(f"for ({half} = {s.half}; {half} > 0; {half} >>= 1) {{")
         self.do(
-            f"if (linear_() < {half} && linear_() + {half} < {threads}u) {name}[linear_()] += {name}[linear_() + {half}];"
+            f"if (linear_() < {half} && linear_() + {half} < live_threads) {name}[linear_()] += {name}[linear_() + {half}];"
         )
         self.do(f"__syncthreads(); }} {s.target.name} = {name}[0]; __syncthreads();")
 

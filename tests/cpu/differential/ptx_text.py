@@ -616,7 +616,9 @@ class _Writer:
         linear, total = self._special("linear"), self.temp("u32")
         inside, both = self.temp("pred"), self.temp("pred")
         self.do(f"setp.lt.u32 {inside}, {linear}, {half}; add.u32 {total}, {linear}, {half}")
-        self.do(f"setp.lt.and.u32 {both}, {total}, {self.program.threads_per_block}, {inside}")
+        # Threads past that number ended before they wrote anything.
+        limit = self._parameter("live_threads", "u32")
+        self.do(f"setp.lt.and.u32 {both}, {total}, {limit}, {inside}")
         self._branch(both, False, adds, meets)
         self.current = adds
         ours, theirs = self.temp(array.type), self.temp(array.type)

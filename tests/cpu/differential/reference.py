@@ -338,7 +338,7 @@ class Reference:
         half = s.half
         type_ = self.program.arrays[s.array].type
         while half:
-            adds = mask & (linear < half) & (linear + half < self.threads)
+            adds = mask & (linear < half) & (linear + half < self.program.parameters["live_threads"][1])
             ours, theirs = self._load(s.array, linear, type_), self._load(s.array, linear + np.uint32(half), type_)
             self._put(s.array, linear, ours + theirs, adds)
             half //= 2
