@@ -20,6 +20,11 @@ from . import abi
 # Everything a kernel may call: how its threads are run, and what single PTX instructions mean.
 LIBRARIES = ("scheduler", "semantics")
 _VISIBLE = frozenset({abi.WORKER_FUNCTION, abi.SUSPENDS_SYMBOL, abi.USES_FRAME_SYMBOL})
+# A weak symbol that nobody defines makes LLVM's loader leave every outer symbol null, clock_gettime and memset too.
+_NOT_BY_BLOCK = (
+    "@KERNEL_BY_BLOCK = constant i32 0\n"
+    "define i32 @kernel_block(ptr, ptr, ptr, i32, i32, i32) { unreachable }\n"
+)
 _WORKER_TYPE = ctypes.CFUNCTYPE(
     ctypes.c_uint32,  # abi.RunCode
     ctypes.c_void_p,  # Launch
@@ -100,6 +105,9 @@ def _constants(kernel_ir: str, param_nbytes: int) -> str:
     """What native/abi.h asks of the driver, as LLVM's text."""
     # Inlining makes one array of a kernel's arrays for all threads; scalars become registers.
     private = "alloca [" in kernel_ir or f"@{abi.USES_FRAME_SYMBOL} = constant i32 1" in kernel_ir
+    # In a loop whose accesses are all called independent LLVM vectorises loads and stores with an order as well,
+    # which is wrong where it works: its loop vectoriser has an assertion against it that ends the process.
+    private |= re.search(r"\b(?:load|store) atomic ", kernel_ir) is not None
     return (
         f"\n@{abi.PARAM_NBYTES_SYMBOL} = constant i32 {max(1, param_nbytes)}\n"
         f"@{abi.PRIVATE_MEMORY_SYMBOL} = constant i32 {int(private)}\n"

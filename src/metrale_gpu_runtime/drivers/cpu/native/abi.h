@@ -115,7 +115,8 @@ extern const uint32_t KERNEL_BY_BLOCK __attribute__((weak)); /* 1: kernel_block 
 /* The driver adds to the kernel's module: the size of the parameter block, at least 1. A kernel that never suspends
  * is handed a copy of so many bytes, whose contents LLVM then keeps in registers. */
 extern const uint32_t KERNEL_PARAM_NBYTES;
-/* And this: 1 where threads that run one after the other reuse the same private memory (arrays, a frame). */
+/* And this: 1 where threads must not be called independent of each other: those that run one after the other reuse the
+ * same private memory (arrays, a frame), or loads and stores have an order (volatile, relaxed, ...). */
 extern const uint32_t KERNEL_HAS_PRIVATE_MEMORY;
 
 /* The scheduler provides, for translated code: */

@@ -1,6 +1,6 @@
 ; Made by build.py from scheduler.c: do not edit.
 ; flags -std=c17 -O2 -S -emit-llvm -Wall -Wextra -Werror -Wno-pass-failed -ffp-contract=off -fno-math-errno -fwrapv -fno-strict-aliasing -fno-vectorize -fno-slp-vectorize -fno-unroll-loops -fno-stack-protector -fno-asynchronous-unwind-tables -fPIC
-; sha256 abi.h ca28fffaaca58ee14f1093f3ac04d5fe82199fce503ef5d506114ee3d8bf603a
+; sha256 abi.h 58efc0a1ba6830d8e5d987367b2b20864b3530d0f9f23755e26b9c495a3fc82a
 ; sha256 scheduler.c dcc6a2dc229596d154bc18c7dc63c691b28bcbc7bc7663713f3175b89c91c5f6
 source_filename = "scheduler.c"
 

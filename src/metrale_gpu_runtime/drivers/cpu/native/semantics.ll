@@ -1,6 +1,6 @@
 ; Made by build.py from semantics.c: do not edit.
 ; flags -std=c17 -O2 -S -emit-llvm -Wall -Wextra -Werror -Wno-pass-failed -ffp-contract=off -fno-math-errno -fwrapv -fno-strict-aliasing -fno-vectorize -fno-slp-vectorize -fno-unroll-loops -fno-stack-protector -fno-asynchronous-unwind-tables -fPIC
-; sha256 abi.h ca28fffaaca58ee14f1093f3ac04d5fe82199fce503ef5d506114ee3d8bf603a
+; sha256 abi.h 58efc0a1ba6830d8e5d987367b2b20864b3530d0f9f23755e26b9c495a3fc82a
 ; sha256 semantics.c 9bbd38f256353e1433548ae267c93e26e9bd468af37b55ec1675d4b3244729d4
 source_filename = "semantics.c"
 

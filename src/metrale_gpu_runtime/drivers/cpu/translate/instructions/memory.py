@@ -51,6 +51,11 @@ def _text(order: str) -> tuple[str, str]:
     return "atomic ", f" {order}"
 
 
+def _independence(e: Emitter, space: str, order: str) -> str:
+    # LLVM vectorises a loop whose accesses are all called independent without asking whether one has an order.
+    return "" if order else e.independence(space)
+
+
 @translates("ld", "ldu")
 def ld(e: Emitter, instruction: Instruction) -> None:
     words = Words(instruction)
@@ -66,7 +71,7 @@ def ld(e: Emitter, instruction: Instruction) -> None:
     place = pointer(e, address, space, scalar.nbytes * count, abi.Access.READ)
     before, behind = _text(order)
     tail = f", {INVARIANT}" if space in ("param", "const") and _never_changes(e, address, space) else ""
-    tail += e.independence(space)
+    tail += _independence(e, space, order)
     values = []
     for n in range(count):
         element = e.places.offset_pointer(e, place, n * scalar.nbytes)
@@ -98,7 +103,7 @@ def st(e: Emitter, instruction: Instruction) -> None:
     values = [e.read(element, scalar) for element in _elements(source, count)]
     place = pointer(e, address, space, scalar.nbytes * count, abi.Access.WRITE)
     before, behind = _text(order)
-    tail = e.independence(space)
+    tail = _independence(e, space, order)
     for n, value in enumerate(values):
         element = e.places.offset_pointer(e, place, n * scalar.nbytes)
         e.do(f"store {before}{scalar.llvm} {value}, ptr {element}{behind}, align {scalar.nbytes}{tail}")
