@@ -56,6 +56,8 @@ __device__ __forceinline__ u32 bfi_(u32 a, u32 b, u32 p, u32 n)
   { u32 d; asm("bfi.b32 %0, %1, %2, %3, %4;" : "=r"(d) : "r"(a), "r"(b), "r"(p), "r"(n)); return d; }
 __device__ __forceinline__ u64 bfi_(u64 a, u64 b, u32 p, u32 n)
   { u64 d; asm("bfi.b64 %0, %1, %2, %3, %4;" : "=l"(d) : "l"(a), "l"(b), "r"(p), "r"(n)); return d; }
+__device__ __forceinline__ u32 prmt_(u32 a, u32 b, u32 c)
+  { u32 d; asm("prmt.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c)); return d; }
 template <int T> __device__ __forceinline__ u32 lop3_(u32 a, u32 b, u32 c)
   { u32 d; asm("lop3.b32 %0, %1, %2, %3, %4;" : "=r"(d) : "r"(a), "r"(b), "r"(c), "n"(T)); return d; }
 #define SHFL(mode) __device__ __forceinline__ u32 shfl_##mode(u32 a, u32 b, u32 c, u32 m, u32 &in) \\
@@ -123,6 +125,8 @@ class _Writer:
             return f"bfe_<{e.over}>({', '.join(args)})"
         if e.name == "bfi":
             return f"bfi_({', '.join(args)})"
+        if e.name == "prmt":  # __byte_perm takes no sign bits
+            return f"prmt_({', '.join(args)})"
         if e.name == "lop3":
             return f"lop3_<{e.literal}>({', '.join(args)})"
         text = OPERATIONS[e.name].cuda(e.over)

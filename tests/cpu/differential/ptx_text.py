@@ -82,6 +82,7 @@ class Style:
     ghosts: int  # edges that are never taken
     early_parameters: bool  # all loaded in front
     guards: float  # instructions with a guard that always holds
+    ordered: float  # accesses with an order, such as volatile ones
     scopes: float  # statements in braces with registers of their own
     kernel_exit: str
 
@@ -98,6 +99,7 @@ class Style:
             ghosts=r.randint(0, 3) if wild else 0,
             early_parameters=r.random() < 0.5,
             guards=r.choice((0.0, 0.0, 0.1, 0.5)),
+            ordered=r.choice((0.0, 0.0, 0.0, 0.1, 0.5)),
             scopes=r.choice((0.0, 0.2)),
             kernel_exit=r.choice(("ret", "exit")),
         )
@@ -351,16 +353,24 @@ class _Writer:
             own = "b16"
         elif BITS[own] >= 32 and self.r.random() < 0.4:
             own = f"b{BITS[own]}"
-        words = ".nc" if array.role == "in" and space == ".global" and self.r.random() < 0.3 else ""
+        order = self._order(space, ("volatile", "relaxed.gpu", "acquire.cta", "relaxed.sys"))
+        hint = ".nc" if not order and array.role == "in" and space == ".global" and self.r.random() < 0.3 else ""
         if len(targets) == 1:
-            self.do(f"ld{space}{words}.{own} {targets[0]}, [{place}]")
+            self.do(f"ld{order}{space}{hint}.{own} {targets[0]}, [{place}]")
         else:
-            self.do(f"ld{space}{words}.v{len(targets)}.{own} {{{', '.join(targets)}}}, [{place}]")
+            self.do(f"ld{order}{space}{hint}.v{len(targets)}.{own} {{{', '.join(targets)}}}, [{place}]")
+
+    def _order(self, space: str, words: tuple[str, ...]) -> str:
+        """An order for an access, or nothing. Constant and local memory have none."""
+        if space in (".const", ".local") or self.r.random() >= self.style.ordered:
+            return ""
+        return "." + self.r.choice(words)
 
     def _store(self, array: Array, index: Expr, value: Expr) -> None:
         source = self.value(value, register=array.type in ("f16", "u8", "u16"))
         space, place = self._address(array, index)
         own = "b16" if array.type == "f16" else array.type
+        space = self._order(space, ("volatile", "relaxed.gpu", "release.cta", "relaxed.sys")) + space
         self.do(f"st{space}.{own} [{place}], {source}")
 
     # ------------------------------------------------------------ statements
