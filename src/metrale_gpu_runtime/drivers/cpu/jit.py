@@ -111,6 +111,7 @@ def _constants(kernel_ir: str, param_nbytes: int) -> str:
     return (
         f"\n@{abi.PARAM_NBYTES_SYMBOL} = constant i32 {max(1, param_nbytes)}\n"
         f"@{abi.PRIVATE_MEMORY_SYMBOL} = constant i32 {int(private)}\n"
+        f"{'' if '@KERNEL_BY_BLOCK =' in kernel_ir else _NOT_BY_BLOCK}"
     )
 
 
