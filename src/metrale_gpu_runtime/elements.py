@@ -16,6 +16,15 @@ from .scalars import ScalarType, bf16, element_type_of
 _NUMPY_CODES = {"unsigned": "u", "signed": "i", "float": "f", "complex": "c", "bool": "b"}
 
 
+# What such a name says depends on who reads it, by a factor of up to eight in bytes.
+_TWO_MEANINGS = {
+    "u8": '8 bits here and 8 bytes in NumPy: give mg.u8 ("uint8"), or "uint64"',
+    "i8": '8 bits here and 8 bytes in NumPy: give mg.i8 ("int8"), or "int64"',
+    "float": '32 bits in C and 64 in NumPy: give mg.f32 ("float32") or mg.f64 ("float64")',
+    "int": '32 bits in C and 64 in NumPy: give mg.i32 ("int32") or mg.i64 ("int64")',
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Element:
     """One element of a buffer. `scalar` is None for a structure and for untyped bytes; `given` is a NumPy dtype, if
@@ -60,8 +69,10 @@ BYTES = Element(1)
 def element_of(dtype: object) -> Element:
     """Read a ScalarType, a NumPy dtype, a scalar class, or a name ("f32", "float32", "<f4").
 
-    Raises TypeError for what has no fixed bytes (Python objects, text of any length) or no meaning here.
+    Raises TypeError for what has no fixed bytes (Python objects, text of any length), no meaning here, or two of them.
     """
+    if isinstance(dtype, str) and dtype in _TWO_MEANINGS:
+        raise TypeError(f"dtype {dtype!r} is {_TWO_MEANINGS[dtype]}")
     scalar = element_type_of(dtype)
     numpy = sys.modules.get("numpy")
     given = dtype if numpy is not None and isinstance(dtype, numpy.dtype) else None

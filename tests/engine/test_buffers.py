@@ -104,6 +104,16 @@ def test_copying_checks_size_and_type(gpu):
     assert gpu.empty(2, "i32").copy_from([7, -8]).numpy().tolist() == [7, -8]
 
 
+@pytest.mark.parametrize("dtype", ["u8", "i8", "float", "int"])
+def test_a_name_of_two_sizes_is_refused(gpu, dtype):
+    """ "i8" is a byte here and eight of them in NumPy, "float" a single in C and a double in NumPy: nothing is guessed."""
+    buffer = gpu.empty(16, "uint8")
+    for ask in (lambda: gpu.empty(2, dtype), lambda: gpu.array([1, 2], dtype), lambda: buffer.view(dtype)):
+        with pytest.raises(TypeError, match=f"dtype '{dtype}' is .* in NumPy: give mg"):
+            ask()
+    assert gpu.empty(2, "f16").nbytes == 4  # NumPy's own f16 is a long double, which no device has
+
+
 @pytest.mark.parametrize("dtype", [object, "S0", "M8[s]", None, "nonsense", ">f4"])
 def test_elements_need_fixed_bytes(gpu, dtype):
     """Objects, text of any length, dates and unknown names are no element types; big-endian ones say what to do."""
