@@ -27,7 +27,7 @@ KERNELS = Path(__file__).parent / "kernels"
 @cache
 def _module(name: str) -> PtxModule:
     source = (KERNELS / f"{name}.cu").read_text(encoding="utf-8")
-    return parse(compile_ptx(source, name=f"{name}.cu").ptx)
+    return parse(compile_ptx(source, name=f"{name}.cu", options=("--device-int128",)).ptx)
 
 
 @cache
@@ -133,6 +133,31 @@ def _exact(names: list[str], a: np.ndarray, b: np.ndarray) -> list[np.ndarray]:
     }  # fmt: skip
     del e
     return [np.asarray(rules[name]()) for name in names]
+
+
+def test_arithmetic_of_128_bits_is_that_of_integers() -> None:
+    """Product, quotients, remainder, difference and shift of 128-bit numbers of every length are exact."""
+    random = np.random.default_rng(11)
+    count = 331
+    halves = random.integers(0, 2**64, (count, 4), dtype=np.uint64)
+    halves >>= random.integers(0, 64, (count, 4)).astype(np.uint64)
+    halves[random.integers(0, 2, count) == 1, 2] = 0
+    halves[:3] = [[2**64 - 1] * 4, [2**63, 0, 0, 1], [1, 0, 0, 2**64 - 1]]
+    halves[:, 3] |= np.uint64(1)
+    out = np.full((count, 12), 77, np.uint64)
+    _run("wide", None, [halves, out, count], name="wide", grid=-(-count // 64), block=64)
+    whole = 1 << 128
+
+    def signed(number: int) -> int:
+        return number - whole if number >> 127 else number
+
+    for row, got in zip(halves.tolist(), out.tolist(), strict=True):
+        a, b = row[0] << 64 | row[1], row[2] << 64 | row[3]
+        quotient = abs(signed(a)) // abs(signed(b))
+        if (signed(a) < 0) != (signed(b) < 0):
+            quotient = -quotient
+        want = [a * b, a // b, a % b, a - b, quotient, signed(a) >> (row[3] & 127)]
+        assert [low | high << 64 for low, high in zip(got[::2], got[1::2], strict=True)] == [n % whole for n in want]
 
 
 # The bounds in ulp that CUDA's programming guide gives (appendix "Mathematical Functions"), for the full range.

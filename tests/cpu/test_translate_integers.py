@@ -349,6 +349,24 @@ def test_carry_chains_reach_across_other_instructions() -> None:
         assert int(got) == want >> 32 & 0xFFFFFFFF
 
 
+def test_the_flag_of_a_subtraction_is_the_carry_of_a_sum() -> None:
+    """a - b is a + ~b + 1: addc adds 1 where nothing was borrowed, and subc borrows where a sum had no carry."""
+    a, b, c = _columns(32, 3, 21)
+    b[:3] = a[:3]
+    pairs = [(int(x), int(y), int(z)) for x, y, z in zip(a, b, c, strict=True)]
+    rules: dict[str, tuple[str, Callable[[int, int, int], int]]] = {
+        "sub.cc.u32 low, a, b;": ("addc.u32 d, c, 7", lambda x, y, z: z + 7 + (x >= y)),
+        "sub.cc.u32 low, a, b; subc.cc.u32 low, b, c;": (
+            "addc.u32 d, 0, 0", lambda x, y, z: int((y << 32 | x) >= (z << 32 | y)),
+        ),
+        "add.cc.u32 low, a, b;": ("subc.u32 d, c, 7", lambda x, y, z: z - 7 - (x + y < 2**32)),
+        "mad.lo.cc.u32 low, a, b, c;": ("subc.u32 d, 0, 0", lambda x, y, z: -((x * y % 2**32) + z < 2**32)),
+    }  # fmt: skip
+    for first, (second, rule) in rules.items():
+        got = evaluate(second, [a, b, c], "u32", setup=f".reg .b32 low; {first}")
+        assert [int(each) for each in got] == [rule(*each) & 0xFFFFFFFF for each in pairs], first
+
+
 @pytest.mark.parametrize("kind", ["s16", "u16", "s32", "u32", "s64", "u64", "b32"])
 def test_comparisons_take_the_sign_of_their_type(kind: str) -> None:
     """setp of integers, with the second predicate as its negation and the combination with a third."""

@@ -22,8 +22,14 @@ def extended(e: Emitter, value: str, scalar: Scalar, target: Scalar) -> str:
 # ------------------------------------------------------------ carry
 
 
-def _read_carry(e: Emitter, llvm: str) -> str:
+# A subtraction is a + ~b + 1, and its flag that sum's carry: 1 where nothing was borrowed. PTX calls it the borrow, and
+# within a chain of subtractions none can tell; NVIDIA's own 128-bit division adds the flag of one with addc.
+
+
+def _read_carry(e: Emitter, llvm: str, *, borrow: bool = False) -> str:
     flag = e.register(CARRY, "i1")
+    if borrow:
+        flag = e.op(f"xor i1 {flag}, true")
     return e.op(f"zext i1 {flag} to {llvm}")
 
 
@@ -40,16 +46,16 @@ def add_with_carry(e: Emitter, a: str, b: str, scalar: Scalar, *, takes: bool, g
 
 
 def _overflowing(e: Emitter, operation: str, a: str, b: str, scalar: Scalar, takes: bool) -> str:
-    kind = scalar.llvm
+    kind, borrow = scalar.llvm, operation == "usub"
     pair = f"{{ {kind}, i1 }}"
     name = f"llvm.{operation}.with.overflow.{kind}"
     first = e.call(pair, name, (kind, a), (kind, b))
     total, flag = e.op(f"extractvalue {pair} {first}, 0"), e.op(f"extractvalue {pair} {first}, 1")
     if takes:
-        second = e.call(pair, name, (kind, total), (kind, _read_carry(e, kind)))
+        second = e.call(pair, name, (kind, total), (kind, _read_carry(e, kind, borrow=borrow)))
         total, also = e.op(f"extractvalue {pair} {second}, 0"), e.op(f"extractvalue {pair} {second}, 1")
         flag = e.op(f"or i1 {flag}, {also}")
-    _write_carry(e, flag)
+    _write_carry(e, e.op(f"xor i1 {flag}, true") if borrow else flag)
     return total
 
 
@@ -111,7 +117,8 @@ def add_sub_carry(e: Emitter, instruction: Instruction) -> None:
         e.write(target, _overflowing(e, "usub", a, b, scalar, takes=True), scalar)
     else:
         difference = e.op(f"sub {scalar.llvm} {a}, {b}")
-        e.write(target, e.op(f"sub {scalar.llvm} {difference}, {_read_carry(e, scalar.llvm)}"), scalar)
+        borrow = _read_carry(e, scalar.llvm, borrow=True)
+        e.write(target, e.op(f"sub {scalar.llvm} {difference}, {borrow}"), scalar)
 
 
 # ------------------------------------------------------------ multiplication
