@@ -22,6 +22,7 @@ from programs import (
     Function,
     If,
     Load,
+    LoadEither,
     LoadVector,
     Loop,
     Match,
@@ -41,13 +42,17 @@ from programs import (
     Tree,
     Var,
     Vote,
+    Walk,
     WarpExchange,
 )
 
+_EXIT = 'asm volatile("exit;");'
 _HEAD = """#include <cuda_fp16.h>
 typedef unsigned u32; typedef unsigned long long u64; typedef int s32; typedef long long s64;
 __device__ __forceinline__ u32 linear_() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
 __device__ __forceinline__ u32 block_() { return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z); }
+#define SPECIAL(name) __device__ __forceinline__ u32 name##_() { u32 d; asm("mov.u32 %0, %" #name ";" : "=r"(d)); return d; }
+SPECIAL(laneid) SPECIAL(warpid) SPECIAL(lanemask_lt) SPECIAL(lanemask_ge)
 template <class T> __device__ __forceinline__ T bfe_(T a, u32 p, u32 n);
 #define BFE(T, word, r) template <> __device__ __forceinline__ T bfe_<T>(T a, u32 p, u32 n) \\
   { T d; asm("bfe." word " %0, %1, %2, %3;" : "=" r (d) : r (a), "r"(p), "r"(n)); return d; }
@@ -95,6 +100,8 @@ class _Writer:
                 return f"{e.name}_()"
             if e.name == "thread":
                 return f"(block_() * {self.program.threads_per_block}u + linear_())"
+            if "." not in e.name:
+                return f"{e.name}_()"
             base, axis = e.name.split(".")
             return (
                 f"{ {'tid': 'threadIdx', 'ctaid': 'blockIdx', 'ntid': 'blockDim', 'nctaid': 'gridDim'}[base] }.{axis}"
@@ -221,7 +228,7 @@ class _Writer:
         self.do(f"if ({self.value(s.condition)}) goto step{self.loop};")
 
     def _exit(self, s: Exit) -> None:
-        self.do(f"if ({self.value(s.condition)}) return;")
+        self.do(f"if ({self.value(s.condition)}) {'return;' if self.function is None else _EXIT}")
 
     def _return(self, s: Return) -> None:
         assert self.function is not None
@@ -278,6 +285,20 @@ class _Writer:
             f"if (linear_() < {half} && linear_() + {half} < live_threads) {name}[linear_()] += {name}[linear_() + {half}];"
         )
         self.do(f"__syncthreads(); }} {s.target.name} = {name}[0]; __syncthreads();")
+
+    def _walk(self, s: Walk) -> None:
+        self.count += 1
+        last, place = f"last{self.count}", f"place{self.count}"
+        self.declared.append(f"u32 {last}; const {_stored(self._find(s.array))} *{place};")
+        self.do(f"{last} = {self.value(s.count)}; {place} = {s.array} + {self.value(s.start)};")
+        meets = "__syncthreads();" if s.meets else ""
+        self.do(f"for ({s.counter.name} = 0; {s.counter.name} < {last}; ++{s.counter.name}) {{ "
+                f"{s.target.name} += *{place}; {place} += {s.step}; {meets} }}")  # fmt: skip
+
+    def _loadeither(self, s: LoadEither) -> None:
+        first, second = s.arrays
+        self.do(f"{s.target.name} = (({self.value(s.condition)}) ? (const u32 *){first} : (const u32 *){second})"
+                f"[{self.value(s.index)}];")  # fmt: skip
 
     def _fault(self, s: Fault) -> None:
         wrong = {

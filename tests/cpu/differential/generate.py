@@ -32,6 +32,7 @@ from programs import (
     Function,
     If,
     Load,
+    LoadEither,
     LoadVector,
     Loop,
     Match,
@@ -51,6 +52,7 @@ from programs import (
     Tree,
     Var,
     Vote,
+    Walk,
     WarpExchange,
 )
 
@@ -100,6 +102,7 @@ class Generator:
         self.r = random.Random(seed)
         r = self.r
         self.waits = r.choices(WAITS, (1, 5, 3))[0]
+        self.is_tame = r.random() < 0.6
         self.block, self.grid = r.choice(BLOCKS), r.choice(GRIDS)
         self.threads = self.block[0] * self.block[1] * self.block[2]
         self.arrays: dict[str, Array] = {}
@@ -108,7 +111,7 @@ class Generator:
         self.uniform: list[Var] = []
         self.divergent: list[Var] = []
         self.functions: dict[str, Function] = {}
-        self.budget = r.randint(10, 45)
+        self.budget = r.randint(6, 30) if self.is_tame else r.randint(10, 45)
         self.names = 0
         self.prologue: list[Statement] = []
         self.loads_allowed = True
@@ -154,6 +157,7 @@ class Generator:
             self.functions,
             body,
             outputs,
+            self.is_tame,
         )
 
     def _blocks(self) -> int:
@@ -289,12 +293,23 @@ class Generator:
         if type_ == "u32":
             specials = ["ntid.x", "ctaid.x", "nctaid.y", "ctaid.z", "ctaid.y", "ntid.y"]
             if not uniform:
-                specials += ["tid.x", "tid.y", "tid.z", "linear", "linear", "thread"]
+                specials += [
+                    "tid.x",
+                    "tid.y",
+                    "tid.z",
+                    "linear",
+                    "linear",
+                    "thread",
+                    "laneid",
+                    "warpid",
+                    "lanemask_lt",
+                    "lanemask_ge",
+                ]
             choices += [lambda: Special(r.choice(specials))] * 2
         given = [name for name, (kind, _) in self.parameters.items() if kind == type_ and name[:1] == "p"]
         if given:
             choices.append(lambda: Param(type_, r.choice(given)))
-        if self.loads_allowed:
+        if self.loads_allowed and not (uniform and self.is_tame and r.random() < 0.9):
             for name in (f"in_{type_}", "in_u8", "table"):
                 if name in self.arrays and type_ == _value_type(self.arrays[name].type):
                     choices.append(lambda name=name: self._read(name, uniform))  # type: ignore[misc]
@@ -355,7 +370,7 @@ class Generator:
         r = self.r
         kind = r.random()
         if uniform:
-            if kind < 0.3:
+            if kind < (0.03 if self.is_tame else 0.3):
                 # Loaded: the same for all, but no translator can know.
                 loaded = Load("u32", "in_u32", Op("u32", "and", "u32", (self._leaf("u32", True), Const("u32", 63))))
                 return Op("pred", "is_ne", "u32", (Op("u32", "and", "u32", (loaded, Const("u32", 3))), Const("u32", 0)))
@@ -411,6 +426,7 @@ class Generator:
         r = self.r
         plain: list[tuple[float, Callable[[Context], list[Statement]]]] = [
             (8, self._assign), (2, self._store), (1.2, self._load_vector), (1.5, self._atomic),
+            (1.2, self._walk), (0.6, self._load_either),
         ]  # fmt: skip
         if self.functions and not c.in_function:
             plain.append((1, self._call))
@@ -418,8 +434,8 @@ class Generator:
             plain.append((2, self._break))
         if c.loop == 1:
             plain.append((0.7, self._uniform_break))
-        if c.may_exit and not c.in_function:
-            plain.append((0.6, self._exit))
+        if c.may_exit:
+            plain.append((0.6 if not c.in_function else 0.3, self._exit))
         plain.append((0.2, self._trap))
         if "flags" in self.arrays and not c.in_function:
             plain.append((0.7, self._flag))
@@ -431,7 +447,7 @@ class Generator:
                 plain += [(4, self._exchange)]
                 if self.exchange_arrays[c.exchange].type in ("u32", "u64", "f32", "f64"):
                     plain += [(1.2, self._tree)]
-                if self.waits == "warps":
+                if self.waits == "warps" and not self.is_tame:
                     plain += [(0.7, self._split_exchange)]
             if "totals" in self.arrays and c.exchange < 10:
                 plain.append((1, self._shared_total))
@@ -474,7 +490,8 @@ class Generator:
         if c.in_function:
             return self._assign(c)
         own = [n for n in ("scratch",) if n in self.arrays and self.arrays[n].type in ("u32", "u64")]
-        if own and r.random() < 0.5:
+        # A loop that looks at what others may write is taken for one that waits.
+        if own and r.random() < 0.5 and not (self.is_tame and c.depth):
             type_ = self.arrays[own[0]].type
             operation = r.choice(("add", "min", "max", "and", "or", "xor", "exch", "cas"))
             values = tuple(self.expression(type_, 1) for _ in range(2 if operation == "cas" else 1))
@@ -488,6 +505,38 @@ class Generator:
         value = Const(type_, 40) if operation in ("inc", "dec") else self.expression(type_, 1)
         index = Op("u32", "and", "u32", (self.expression("u32", 1), Const("u32", 7)))
         return [Atomic(name, index, operation, (value,))]
+
+    def _walk(self, c: Context) -> list[Statement]:
+        r = self.r
+        if c.in_function:
+            return self._assign(c)
+        name = r.choice([n for n in ("in_u32", "in_f32", "in_u64", "in_f64") if n in self.arrays])
+        meets = c.uniform and self.waits != "none" and r.random() < 0.5
+        same = c.uniform and (meets or r.random() < 0.5)
+        start = Op("u32", "and", "u32", (self.expression("u32", 1, r.random() < 0.4), Const("u32", 31)))
+        target = self._divergent_target((self.arrays[name].type,))
+        return [Walk(name, target, self._counter(), start, self.small(same, 7), r.randint(0, 4), meets)]
+
+    def _load_either(self, c: Context) -> list[Statement]:
+        r = self.r
+        pairs = [("in_u32", n) for n in ("scratch", "strided") if n in self.arrays and self.arrays[n].type == "u32"]
+        pairs += [("in_u32", "local0")] if "local0" in self.arrays and self.arrays["local0"].type == "u32" else []
+        pairs += [("in_u32", "table")] if "table" in self.arrays else []
+        if not pairs or c.in_function:
+            return self._assign(c)
+        first, second = r.choice(pairs)
+        index: Expr = Op("u32", "and", "u32", (self.expression("u32", 1), Const("u32", 7)))
+        condition = self.condition(False)
+        if second in ("scratch", "strided"):
+            # Of the whole only the thread's own: an element below 64 is its own where its number is small.
+            condition = Op(
+                "pred", "p_or", "pred", (condition, Op("pred", "is_ge", "u32", (Special("thread"), Const("u32", 15))))
+            )
+            index = Op("u32", "mad", "u32", (Op("u32", "and", "u32", (Special("thread"), Const("u32", 15))), Const("u32", 4),
+                                             Const("u32", r.randrange(4))))  # fmt: skip
+            if second == "strided":
+                return self._assign(c)
+        return [LoadEither(self._divergent_target(("u32",)), condition, (first, second), index)]
 
     def _flag(self, c: Context) -> list[Statement]:
         # Everybody who comes writes the same value.
@@ -655,7 +704,8 @@ class Generator:
     def _barrier_reduce(self, c: Context) -> list[Statement]:
         operation = self.r.choice(("and", "or", "popc"))
         type_ = "u32" if operation == "popc" else "pred"
-        return [BarrierReduce(self._target(c, (type_,)), operation, self.condition(False))]
+        target = self._divergent_target((type_,)) if self.is_tame else self._target(c, (type_,))
+        return [BarrierReduce(target, operation, self.condition(False))]
 
     # ------------------------------------------------------------ waiting for the warp
 

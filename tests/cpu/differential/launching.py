@@ -16,17 +16,27 @@ from metrale_gpu_runtime.drivers.cpu import launch as launching
 
 @dataclass(frozen=True)
 class Way:
-    """One way to run a kernel. `by_block` False: thread by thread, whatever the translator would choose."""
+    """One way to run a kernel. `by_block` False: thread by thread; True: by block where that can be; None: as the
+    translator chooses."""
 
     check: str | None
     workers: int
-    by_block: bool = True
+    by_block: bool | None
 
     def __str__(self) -> str:
-        return f"check={self.check!r}, workers={self.workers}" + ("" if self.by_block else ", by thread")
+        return (
+            f"check={self.check!r}, workers={self.workers}"
+            + {None: "", True: ", by block", False: ", by thread"}[self.by_block]
+        )
 
 
-WAYS = (Way(None, 2), Way("memory", 1), Way(None, 1, by_block=False), Way("memory", 2, by_block=False))
+WAYS = (
+    Way(None, 2, by_block=True),
+    Way("memory", 1, by_block=True),
+    Way(None, 1, by_block=False),
+    Way("memory", 2, by_block=False),
+    Way("memory", 2, by_block=None),
+)
 
 # Threads of a pool are asked for help by every launch, however short.
 launching._WORTH_HELP_NS = 0
@@ -56,7 +66,7 @@ def run(program: Program, ptx: str, way: Way) -> dict[str, Any]:
             if array.type != "f16":  # CUDA C holds those as unsigned short
                 elements = elements.view(DTYPES[array.type])
             arrays[array.name] = gpu.array(elements)
-    with_threads = None if way.by_block else _by_thread()
+    restore = _translating(by_block=way.by_block)
     try:
         module = gpu.load_module("case", source={".ptx": ptx})
         kernel = gpu.kernel(module, "k")
@@ -83,20 +93,19 @@ def run(program: Program, ptx: str, way: Way) -> dict[str, Any]:
             if a.role == "out"
         }
     finally:
-        if with_threads is not None:
-            with_threads()
+        restore()
         if gpu.has_module("case"):
             gpu.unload_module("case")
 
 
-def _by_thread() -> Any:
-    """Let the driver translate thread by thread until the returned function is called."""
+def _translating(*, by_block: bool | None) -> Any:
+    """Let the driver translate in a given way until the returned function is called."""
     from metrale_gpu_runtime.drivers.cpu import translate as package
 
     original = package.translate
 
     def translate(*arguments: Any, **named: Any) -> Any:
-        return original(*arguments, **{**named, "by_block": False})
+        return original(*arguments, **{**named, "by_block": by_block})
 
     package.translate = translate  # type: ignore[assignment]
 

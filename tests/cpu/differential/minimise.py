@@ -162,7 +162,8 @@ def minimise(program: Program, test: Callable[[Program], bool]) -> Program:
         program = _without_statements(program, test)
         program = _without_operands(program, test)
     used = {v.name for s in _all_lists(program) for x in s for v in [getattr(x, "var", None)] if isinstance(v, Var)}
-    assert used is not None and Assign is not None
+    assert used is not None
+    assert Assign is not None
     return program
 
 

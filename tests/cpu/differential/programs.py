@@ -29,7 +29,8 @@ class Var:
 
 @dataclass(frozen=True, eq=False)
 class Special:
-    """A thread's number and its like: "tid.x", "ntid.y", "ctaid.z", "nctaid.x", "linear" (within the block)."""
+    """A thread's number and its like: "tid.x", "ntid.y", "ctaid.z", "nctaid.x", "linear" (within the block),
+    "thread" (within the grid), "block" (likewise), "laneid", "lanemask_lt"."""
 
     name: str
     type: str = "u32"
@@ -304,6 +305,30 @@ class Trap:
 
 
 @dataclass(eq=False)
+class Walk:
+    """Adds up `count` elements from `start` on, `step` elements apart, by a pointer that moves; with a barrier each
+    time where `meets` (start and count are then the same for all threads of the block, or start alone differs)."""
+
+    array: str
+    target: Var
+    counter: Var
+    start: Expr
+    count: Expr
+    step: int
+    meets: bool
+
+
+@dataclass(eq=False)
+class LoadEither:
+    """An element of one of two arrays, by a pointer that was chosen."""
+
+    target: Var
+    condition: Expr
+    arrays: tuple[str, str]
+    index: Expr
+
+
+@dataclass(eq=False)
 class Fault:
     """One thread does what it may not, where it comes by for the first time: `kind` is that of a finding."""
 
@@ -315,7 +340,7 @@ class Fault:
 Statement = (
     Assign | LoadVector | Store | If | Switch | Loop | Break | Continue | Exit | Return | Barrier | Exchange
     | SplitExchange | SharedTotal | BarrierReduce | Shuffle | Vote | Match | Redux | WarpExchange | BallotIf
-    | BallotLoop | Atomic | Call | Trap | Tree | Fault
+    | BallotLoop | Atomic | Call | Trap | Tree | Fault | Walk | LoadEither
 )  # fmt: skip
 
 
@@ -359,6 +384,8 @@ class Program:
     functions: dict[str, Function]
     body: list[Statement]
     outputs: list[Var]
+    # Written so that a translator can see what is the same for all threads, and may run blocks as a whole.
+    is_tame: bool = False
 
     @property
     def threads_per_block(self) -> int:

@@ -26,6 +26,7 @@ from programs import (
     Function,
     If,
     Load,
+    LoadEither,
     LoadVector,
     Loop,
     Match,
@@ -45,6 +46,7 @@ from programs import (
     Tree,
     Var,
     Vote,
+    Walk,
     WarpExchange,
 )
 
@@ -87,8 +89,8 @@ class Style:
     kernel_exit: str
 
     @staticmethod
-    def random(r: random.Random) -> Style:
-        wild = r.random() < 0.5
+    def random(r: random.Random, is_tame: bool) -> Style:
+        wild = r.random() < (0.3 if is_tame else 0.5)
         return Style(
             reuse=r.random() < 0.6,
             untyped=r.random() < 0.3,
@@ -96,10 +98,10 @@ class Style:
             shuffle=wild and r.random() < 0.6,
             copies=r.randint(0, 3) if wild else 0,
             detours=r.randint(0, 3) if wild else 0,
-            ghosts=r.randint(0, 3) if wild else 0,
+            ghosts=r.randint(0, 3) if wild and not is_tame else 0,
             early_parameters=r.random() < 0.5,
-            guards=r.choice((0.0, 0.0, 0.1, 0.5)),
-            ordered=r.choice((0.0, 0.0, 0.0, 0.1, 0.5)),
+            guards=0.0 if is_tame else r.choice((0.0, 0.0, 0.1, 0.5)),
+            ordered=0.0 if is_tame else r.choice((0.0, 0.0, 0.0, 0.1, 0.5)),
             scopes=r.choice((0.0, 0.2)),
             kernel_exit=r.choice(("ret", "exit")),
         )
@@ -461,7 +463,7 @@ class _Writer:
         join = self._block()
         cases = [self._block() for _ in s.cases]
         selector = self.value(s.selector, register=True)
-        if self.function is None and self.r.random() < 0.4:
+        if self.function is None and not self.program.is_tame and self.r.random() < 0.4:
             bounded = self.temp("u32")
             self.do(f"min.u32 {bounded}, {selector}, {len(cases) - 1}")
             if self.r.random() < 0.5:
@@ -649,6 +651,52 @@ class _Writer:
         self.current = after
         self._load(array, zero, [self.var(s.target)], array.type)
         self._bar()
+
+    def _walk_statement(self, s: Walk) -> None:
+        array = self._find(s.array)
+        counter, target = self.var(s.counter), self.var(s.target)
+        number = len(self.registers)
+        place, limit = self._declare_once(f"%walk{number}", "u64"), self._declare_once(f"%last{number}", "u32")
+        count = self.value(s.count)
+        self.do(f"mov.u32 {limit}, {count}; mov.u32 {counter}, 0")
+        start = self.value(s.start, register=True)
+        base = self._parameter(s.array, "u64")
+        size = BITS[array.type] // 8
+        self.do(f"mad.wide.u32 {place}, {start}, {size}, {base}")
+        head, body, after = self._block(), self._block(), self._block()
+        self._goto(head)
+        self.current = head
+        on, value = self.temp("pred"), self.temp(array.type)
+        self.do(f"setp.lt.u32 {on}, {counter}, {limit}")
+        self._branch(on, False, body, after)
+        self.current = body
+        before = self.r.random() < 0.3
+        if before:
+            self.do(f"add.s64 {place}, {place}, {s.step * size}")
+        self.do(f"ld.global.{array.type} {value}, [{place}{f'+{-s.step * size}' if before else ''}]")
+        if not before:
+            self.do(f"add.s64 {place}, {place}, {s.step * size}")
+        self.do(f"add{'.rn' if array.type[0] == 'f' else ''}.{array.type} {target}, {target}, {value}")
+        if s.meets:
+            self._bar()
+        self.do(f"add.u32 {counter}, {counter}, 1")
+        self._goto(head)
+        self.current = after
+
+    def _loadeither_statement(self, s: LoadEither) -> None:
+        predicate = self.value(s.condition, register=True)
+        index = self.value(s.index, register=True)
+        bases = []
+        for name in s.arrays:
+            array = self._find(name)
+            if array.space == "global":
+                bases.append(self._parameter(name, "u64"))
+            else:
+                bases.append(self.temp("u64"))
+                self.do(f"mov.u64 {bases[-1]}, {name}; cvta.{array.space}.u64 {bases[-1]}, {bases[-1]}")
+        chosen, place = self.temp("u64"), self.temp("u64")
+        self.do(f"selp.b64 {chosen}, {bases[0]}, {bases[1]}, {predicate}")
+        self.do(f"mad.wide.u32 {place}, {index}, 4, {chosen}; ld.u32 {self.var(s.target)}, [{place}]")
 
     def _fault_statement(self, s: Fault) -> None:
         thread = self._special("thread")
@@ -936,7 +984,7 @@ def _registers(writer: _Writer) -> list[str]:
 def write_ptx(program: Program, style_seed: int | None = None) -> str:
     """The program's text; another `style_seed` gives another way to write the same."""
     r = random.Random(program.seed if style_seed is None else style_seed)
-    style = Style.random(r)
+    style = Style.random(r, program.is_tame)
     head = [_HEADER]
     for array in program.arrays.values():
         if array.space in ("const", "shared"):

@@ -30,6 +30,7 @@ from programs import (
     Fault,
     If,
     Load,
+    LoadEither,
     LoadVector,
     Loop,
     Match,
@@ -49,6 +50,7 @@ from programs import (
     Tree,
     Var,
     Vote,
+    Walk,
     WarpExchange,
 )
 
@@ -101,6 +103,10 @@ class Reference:
             self.specials[f"nctaid.{letter}"] = np.full(n, program.grid[axis])
         self.specials["block"] = self.block
         self.specials["thread"] = index
+        self.specials["laneid"] = self.linear % 32
+        self.specials["warpid"] = self.linear // 32
+        self.specials["lanemask_lt"] = (1 << (self.linear % 32)) - 1
+        self.specials["lanemask_ge"] = 0xFFFFFFFF & ~((1 << (self.linear % 32)) - 1)
         self.specials = {name: values.astype(np.uint32) for name, values in self.specials.items()}
         self.lane = self.linear % 32
         self.warp = self.block * 32 + self.linear // 32
@@ -344,6 +350,22 @@ class Reference:
             half //= 2
         self._set(s.counter, np.zeros(self.count, np.uint32), mask)
         self._set(s.target, self._load(s.array, np.zeros(self.count, np.uint32), type_), mask)
+
+    def _walk(self, s: Walk, mask: Values) -> None:
+        start, count = self.value(s.start), self.value(s.count)
+        total = self.value(s.target)
+        type_ = self.program.arrays[s.array].type
+        for n in range(int(count[mask].max())):
+            value = self._load(s.array, start + np.uint32(n * s.step), type_)
+            total = np.where(n < count, total + value, total)
+        self._set(s.counter, np.maximum(count, 0).astype(np.uint32), mask)
+        self._set(s.target, total, mask)
+        if s.meets:
+            self._meets(mask)
+
+    def _loadeither(self, s: LoadEither, mask: Values) -> None:
+        first, second = (self._load(name, self.value(s.index), s.target.type) for name in s.arrays)
+        self._set(s.target, np.where(self.value(s.condition), first, second), mask)
 
     def _fault(self, s: Fault, mask: Values) -> None:
         if mask[s.thread]:
