@@ -22,8 +22,7 @@ LIBRARIES = ("scheduler", "semantics")
 _VISIBLE = frozenset({abi.WORKER_FUNCTION, abi.SUSPENDS_SYMBOL, abi.USES_FRAME_SYMBOL})
 # A weak symbol that nobody defines makes LLVM's loader leave every outer symbol null, clock_gettime and memset too.
 _NOT_BY_BLOCK = (
-    "@KERNEL_BY_BLOCK = constant i32 0\n"
-    "define i32 @kernel_block(ptr, ptr, ptr, i32, i32, i32) { unreachable }\n"
+    "@KERNEL_BY_BLOCK = constant i32 0\ndefine i32 @kernel_block(ptr, ptr, ptr, i32, i32, i32) { unreachable }\n"
 )
 _WORKER_TYPE = ctypes.CFUNCTYPE(
     ctypes.c_uint32,  # abi.RunCode
