@@ -13,6 +13,11 @@ class Capabilities:
     driver itself takes, best first ("ptx", "cubin", "fatbin", "hsaco", "metallib", "msl", "opencl-c", "spirv",
     "wgsl", "any"); `source_languages` those that the engine can compile for it ("cuda-c").
     `cuda_architecture` is what CUDA C is compiled for ("compute_80"), None where that makes no sense.
+    `graphs`: the driver captures and replays graphs itself; without it the engine records and replays them.
+    `launch_priorities` are (least urgent, most urgent), the most urgent being the lower number. `dlpack_device` is
+    DLPack's (device type, index) of its memory. `driver_version` is the vendor's number (13000 for CUDA 13.0).
+    `lazy_memory`: address ranges can be reserved and backed later. `raw_stream_handles`: takes streams of other
+    libraries by `__cuda_stream__` or by their handle.
     """
 
     backend: str
@@ -35,6 +40,12 @@ class Capabilities:
     buffer_offset_alignment: int = 1
     warp_size: int = 32
     multiprocessor_count: int = 1
+    max_cluster_blocks: int = 8
+    # what device it is
+    device_index: int = 0
+    compute_capability: tuple[int, int] | None = None
+    driver_version: int | None = None
+    dlpack_device: tuple[int, int] | None = None
     # what it can do
     raw_addresses: bool = True
     untracked_pointers: bool = False
@@ -43,6 +54,9 @@ class Capabilities:
     graphs: bool = False
     cooperative: bool = False
     clusters: bool = False
+    programmatic_launches: bool = False
+    launch_priorities: tuple[int, int] | None = None
+    memory_sync_domains: bool = False
     local_arguments: bool = False
     tensor_maps: bool = True
     managed_memory: bool = True
@@ -51,3 +65,10 @@ class Capabilities:
     memory_check: bool = False
     unsupported_scalars: frozenset[str] = frozenset()
     unified_memory: bool = False
+    stream_ordered_memory: bool = False
+    lazy_memory: bool = False
+    peer_access: bool = False
+    raw_stream_handles: bool = False
+    tensor_map_encoding: bool = False
+    linking: bool = False
+    usable_after_fork: bool = True

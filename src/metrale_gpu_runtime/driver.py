@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from .capabilities import Capabilities
 from .errors import NotSupported
 from .geometry import Geometry
-from .handles import DEFAULT_STREAM, EventHandle, KernelHandle, ModuleHandle, StreamHandle
+from .handles import DEFAULT_STREAM, EventHandle, GraphHandle, KernelHandle, ModuleHandle, StreamHandle
 from .layout import ArgumentKind, ArgumentLayout
 
 
@@ -63,6 +63,28 @@ class FunctionAttributes:
     extra: Mapping[str, object] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class TensorMapDescription:
+    """A tiled tensor map, checked: what cuTensorMapEncodeTiled takes, under the names of its enums' last words.
+
+    `shape` and `box` are in elements, innermost first; `strides` in bytes, one fewer than `shape` (the innermost is
+    contiguous); `element_strides` in elements. `data_type` ("FLOAT16", "16U4_ALIGN8B"), `interleave` ("NONE", "16B",
+    "32B"), `swizzle` ("NONE", "32B", "64B", "128B", "128B_ATOM_32B", …), `l2_promotion` ("NONE", "L2_64B", …),
+    `out_of_bounds_fill` ("NONE", "NAN_REQUEST_ZERO_FMA").
+    """
+
+    address: int
+    data_type: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    box: tuple[int, ...]
+    element_strides: tuple[int, ...]
+    interleave: str = "NONE"
+    swizzle: str = "NONE"
+    l2_promotion: str = "NONE"
+    out_of_bounds_fill: str = "NONE"
+
+
 class LaunchTarget(ABC):
     """A kernel made ready to be launched with one argument layout. Safe to use from several threads at once."""
 
@@ -100,6 +122,58 @@ class Driver(ABC):
     @abstractmethod
     def memory_figures(self) -> tuple[int, int]:
         """(free, total) bytes of the device."""
+
+    def alloc_async(self, nbytes: int, stream: StreamHandle) -> int:
+        """As `alloc`, from the device's pool and in the stream's order: usable by what is queued there afterwards.
+
+        Only called where Capabilities.stream_ordered_memory. Given back with `free_async`, or `free` once idle.
+        """
+        raise self._lacks("stream-ordered memory")
+
+    def free_async(self, address: int, stream: StreamHandle) -> None:
+        """Give back what `alloc_async` returned when the stream has passed what is queued now."""
+        raise self._lacks("stream-ordered memory")
+
+    def reserve_addresses(self, nbytes: int) -> tuple[int, int, int]:
+        """Reserve an address range without memory behind it: (base, nbytes, granule), sizes rounded up to granules.
+
+        This and the next three are only called where Capabilities.lazy_memory. Raises OutOfDeviceMemory.
+        """
+        raise self._lacks("lazy memory")
+
+    def map_memory(self, address: int, nbytes: int) -> None:
+        """Put memory behind whole granules of a reserved range. On failure nothing of this call stays mapped.
+
+        Raises OutOfDeviceMemory.
+        """
+        raise self._lacks("lazy memory")
+
+    def unmap_memory(self, address: int, nbytes: int) -> None:
+        """Take away what one or several `map_memory` calls put there. Nothing that is queued uses it any more."""
+        raise self._lacks("lazy memory")
+
+    def release_addresses(self, base: int, nbytes: int) -> None:
+        """Give a reserved range back; nothing in it is mapped."""
+        raise self._lacks("lazy memory")
+
+    def can_access_peer(self, other: Driver) -> bool:
+        """Whether kernels of this device can read the other's memory; `other` is a driver of the same class."""
+        return False
+
+    def enable_peer_access(self, other: Driver) -> None:
+        """Let kernels of this device use the other's memory. Fine when it is on already."""
+        raise self._lacks("peer access")
+
+    def copy_peer(self, dst: int, src: int, nbytes: int, source: Driver, stream: StreamHandle) -> None:
+        """Queue a copy from another device of the same class to this one, on a stream of this one."""
+        raise self._lacks("copies between devices")
+
+    def encode_tensor_map(self, description: TensorMapDescription) -> bytes:
+        """The 128 bytes of a tiled tensor map. The engine has checked the description.
+
+        Only called where Capabilities.tensor_map_encoding. Raises DriverError.
+        """
+        raise self._lacks("tensor maps")
 
     def map_host(self, address: int, nbytes: int) -> int:
         """The device address of pinned host memory made by `alloc(PINNED)`."""
@@ -203,7 +277,71 @@ class Driver(ABC):
     def elapsed_ms(self, start: EventHandle, end: EventHandle) -> float:
         """Milliseconds between two events, both reached and both with timing."""
 
+    def native_stream(self, stream: StreamHandle) -> int:
+        """The handle by which other libraries know this stream. Only called where Capabilities.raw_stream_handles.
+
+        Handles of other libraries' streams are StreamHandles as they are; 1 is the legacy default stream.
+        """
+        raise self._lacks("raw stream handles")
+
+    # ------------------------------------------------ graphs: only called where Capabilities.graphs
+
+    def begin_capture(self, stream: StreamHandle, mode: str) -> None:
+        """Let what is queued on the stream become nodes of a graph. `mode`: "global", "thread_local", "relaxed".
+
+        Until the end every call that names the stream, or one drawn in by an event, adds nodes and runs nothing.
+        Other calls of this driver (alloc, load_module, …) go on working, from any thread.
+        """
+        raise self._lacks("graphs")
+
+    def captured_nodes(self, stream: StreamHandle) -> tuple[int, ...]:
+        """The nodes that the stream's next operation would depend on: after a launch, that launch's node alone.
+
+        Raises CaptureError when the capture was invalidated.
+        """
+        raise self._lacks("graphs")
+
+    def end_capture(self, stream: StreamHandle) -> GraphHandle:
+        """End the capture that began on this stream and make a graph that can be launched.
+
+        Streams drawn in need not have been joined again: their work belongs to the graph. Raises CaptureError when the
+        capture was invalidated; the stream works again in either case.
+        """
+        raise self._lacks("graphs")
+
+    def abort_capture(self, stream: StreamHandle) -> None:
+        """End a capture, valid or not, and forget it. Raises nothing for a stream that is not captured any more."""
+        raise self._lacks("graphs")
+
+    def node_count(self, graph: GraphHandle) -> int:
+        """How many nodes a graph has, those of other libraries' calls included."""
+        raise self._lacks("graphs")
+
+    def update_launch(
+        self, graph: GraphHandle, node: int, target: LaunchTarget, image: bytes | bytearray, geometry: Geometry
+    ) -> None:
+        """Give a captured launch new arguments and a new grid from the next `launch_graph` on.
+
+        An empty grid switches the node off. Launches of the graph that are queued keep what they had.
+        """
+        raise self._lacks("graphs")
+
+    def launch_graph(self, graph: GraphHandle, stream: StreamHandle, ordinal: int) -> None:
+        """Queue the whole graph. Raises as LaunchTarget.submit does."""
+        raise self._lacks("graphs")
+
+    def destroy_graph(self, graph: GraphHandle) -> None:
+        """Destroy a graph; launches of it that are queued still run."""
+        raise self._lacks("graphs")
+
     # ------------------------------------------------ code
+
+    def link(self, name: str, images: Sequence[CodeImage], options: Sequence[str] = ()) -> CodeImage:
+        """Several inputs made one image that `load_module` takes. Only called where Capabilities.linking.
+
+        Raises CompileError with the linker's log.
+        """
+        raise self._lacks("linking")
 
     @abstractmethod
     def load_module(self, image: CodeImage) -> ModuleHandle:
@@ -229,6 +367,10 @@ class Driver(ABC):
         """How many blocks of this kernel fit on one multiprocessor."""
         raise NotSupported(f"{self.name}: occupancy is not known here", backend=self.name, feature="occupancy")
 
+    def max_cluster_blocks(self, kernel: KernelHandle, geometry: Geometry) -> int:
+        """The largest cluster, in blocks, that this kernel can be launched with at this block and shared memory."""
+        return self.capabilities.max_cluster_blocks
+
     @abstractmethod
     def global_symbol(self, module: ModuleHandle, name: str) -> tuple[int, int]:
         """(address, nbytes) of a module's variable. Raises KernelNotFound."""
@@ -243,6 +385,9 @@ class Driver(ABC):
     def close(self) -> None:
         """Give everything back. Called once, after all streams were synchronised or the context was lost.
         Never raises, never hangs."""
+
+    def _lacks(self, feature: str) -> NotSupported:
+        return NotSupported(f"{self.name}: {feature} is not supported here", backend=self.name, feature=feature)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,4 +434,5 @@ __all__ = [
     "FunctionAttributes",
     "LaunchTarget",
     "MemoryKind",
+    "TensorMapDescription",
 ]

@@ -73,10 +73,26 @@ class Dim3:
 
 
 @dataclass(frozen=True, slots=True)
+class LaunchAttributes:
+    """How a launch relates to its neighbours; each needs a capability of the device.
+
+    `programmatic`: it may start before the launch in front of it has ended (programmatic stream serialization; the
+    kernel waits with `griddepcontrol.wait`). `priority`: of this launch alone, as for streams (lower is more urgent).
+    `memory_sync_domain`: "default" or "remote": which domain its memory fences order.
+    Source: CUDA Driver API, CUlaunchAttributeID.
+    """
+
+    programmatic: bool = False
+    priority: int | None = None
+    memory_sync_domain: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Geometry:
     """One launch's shape: grid in blocks, block in threads, dynamic shared memory in bytes.
 
-    `cluster` is in blocks (None: no clusters); `cooperative` asks that all blocks be resident at once.
+    `cluster` is in blocks (None: no clusters); `cooperative` asks that all blocks be resident at once; `attributes`
+    are None for a plain launch.
     """
 
     grid: Dim3 = Dim3(1)
@@ -84,6 +100,7 @@ class Geometry:
     shared_mem: int = 0
     cluster: Dim3 | None = None
     cooperative: bool = False
+    attributes: LaunchAttributes | None = None
 
     @property
     def is_empty(self) -> bool:

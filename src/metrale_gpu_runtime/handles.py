@@ -8,6 +8,7 @@ KernelHandle = NewType("KernelHandle", int)
 ModuleHandle = NewType("ModuleHandle", int)
 StreamHandle = NewType("StreamHandle", int)
 EventHandle = NewType("EventHandle", int)
+GraphHandle = NewType("GraphHandle", int)
 
 DEFAULT_STREAM = StreamHandle(0)
 
