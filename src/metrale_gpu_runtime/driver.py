@@ -259,11 +259,18 @@ class Driver(ABC):
 
     @abstractmethod
     def record_event(self, event: EventHandle, stream: StreamHandle) -> None:
-        """Queue the event at the stream's end; a former recording of it is forgotten."""
+        """Queue the event at the stream's end; a former recording of it is forgotten.
+
+        On a captured stream it marks the place for waits of the same capture, and every replay records the event.
+        """
 
     @abstractmethod
     def wait_event(self, stream: StreamHandle, event: EventHandle) -> None:
-        """Make later work of the stream wait for the event's last recording (it has one)."""
+        """Make later work of the stream wait for the event's last recording (it has one).
+
+        On a captured stream: a dependency when the event was recorded in the same capture, else a wait at every
+        replay. A stream that waits for an event of a capture is drawn into it.
+        """
 
     @abstractmethod
     def synchronize_event(self, event: EventHandle) -> None:

@@ -219,7 +219,8 @@ class DriverApi(ABC):
         """False for "not ready"."""
 
     @abstractmethod
-    def stream_wait_event(self, stream: int, event: int) -> None: ...
+    def stream_wait_event(self, stream: int, event: int, external: bool = False) -> None:
+        """`external`: inside a capture a node that waits, at every replay, for an event recorded outside of it."""
 
     @abstractmethod
     def event_create(self, timing: bool) -> int: ...
