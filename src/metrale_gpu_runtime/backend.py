@@ -72,7 +72,10 @@ class GpuBackend(BufferCalls, LaunchCalls, CaptureCalls, ModuleCalls, DebugCalls
             self._is_closing = True
         failures: list[Exception] = []
         for capture in list(self._captures):
-            self._close_capture(capture)
+            try:
+                self._abort(capture)
+            except GpuError as error:
+                failures.append(error)
         for lane in [] if self.is_lost else self._lanes_in_order():
             try:
                 if not self.is_lost:
@@ -108,6 +111,8 @@ class GpuBackend(BufferCalls, LaunchCalls, CaptureCalls, ModuleCalls, DebugCalls
 
         self._scratch.drop_spare()
         attempt(self._settle)
+        for graph in list(self._live_graphs):
+            attempt(self._destroy_graph_handle, graph)
         seen = {window.buffer.allocation.block for window in list(self._windows)}
         for block in self._ledger.blocks():
             is_in_use = bool(self._in_flight.pending_uses(block)) or block in seen

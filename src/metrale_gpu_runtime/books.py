@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn, ParamSpec, TypeVar
 from .capabilities import Capabilities
 from .driver import DEFAULT_STREAM, Driver, MemoryKind
 from .errors import DriverFault, GpuError, GpuResourceWarning, HandleClosed, KernelFault
-from .handles import EventHandle, ModuleHandle, StreamHandle
+from .handles import EventHandle, GraphHandle, ModuleHandle, StreamHandle
 from .lane import Lane, Progress
 from .memory.allocation import Block
 from .memory.in_flight import InFlight
@@ -47,6 +47,8 @@ class BackendBooks:
         self._progress = Progress()
         self._dropped_streams: list[Lane] = []
         self._dropped_events: list[EventHandle] = []
+        self._dropped_graphs: list[GraphHandle] = []
+        self._live_graphs: set[GraphHandle] = set()
         self._live_events: set[EventHandle] = set()
         self._retired_modules: list[ModuleHandle] = []
         self._ledger = Ledger(driver.capabilities.backend, driver.capabilities.device)
@@ -204,6 +206,8 @@ class BackendBooks:
 
     def _poll(self, lane: Lane) -> None:
         """Find out how far a stream has come that may always be busy: by a mark of our own, asked for the next time."""
+        if lane.capture is not None:
+            return  # a mark would become part of the capture
         if lane.fence is None:
             lane.fence = self._ask(lane, self._driver.create_event, False)
             self._live_events.add(lane.fence)
@@ -253,7 +257,7 @@ class BackendBooks:
         """Give back what finalisers have noted and nothing uses any more. Asks the driver nothing."""
         if self._in_flight.has_work:
             self._in_flight.settle()
-        if self._dropped_streams or self._dropped_events:
+        if self._dropped_streams or self._dropped_events or (self._dropped_graphs and not self._captures):
             self._destroy_dropped()
         if self._retired_modules:
             self._unload_retired()
@@ -264,6 +268,13 @@ class BackendBooks:
             self._clean_up(self._destroy_event_handle, event)
         while (lane := self._take_dropped_lane()) is not None:
             self._clean_up(self._destroy_lane, lane)
+        # A capture under way may be spoilt by it; the driver lets replays that are queued come to their end.
+        while not self._captures and (graph := self._take_dropped_graph()) is not None:
+            self._clean_up(self._destroy_graph_handle, graph)
+
+    def _take_dropped_graph(self) -> GraphHandle | None:
+        with self._lock:
+            return self._dropped_graphs.pop() if self._dropped_graphs else None
 
     def _take_dropped_event(self) -> EventHandle | None:
         with self._lock:
@@ -301,6 +312,13 @@ class BackendBooks:
                     return
                 module = self._retired_modules.pop()
             self._clean_up(self._ask, None, self._driver.unload_module, module)
+
+    def _destroy_graph_handle(self, graph: GraphHandle) -> None:
+        if graph not in self._live_graphs:
+            return
+        self._live_graphs.discard(graph)
+        if not self._is_closed and not self.is_lost:
+            self._ask(None, self._driver.destroy_graph, graph)
 
     def _destroy_event_handle(self, event: EventHandle) -> None:
         self._live_events.discard(event)

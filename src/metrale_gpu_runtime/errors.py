@@ -314,7 +314,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class LaunchSummary:
-    """What the ring of recent launches keeps of one: enough to name it in an error."""
+    """What the ring of recent launches keeps of one: enough to name it in an error.
+
+    `nodes` describe the operations of a graph that the driver replays; grid and block are zeros then.
+    """
 
     ordinal: int
     kernel: str
@@ -325,8 +328,12 @@ class LaunchSummary:
     stream: int
     arguments: str = ""
     site: str = ""
+    nodes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        if self.nodes:
+            text = f"replay {self.ordinal} of {self.kernel} ({'; '.join(self.nodes)}), stream {self.stream}"
+            return f"{text}, made at {self.site}" if self.site else text
         text = f"launch {self.ordinal} of {self.kernel} (module {self.module}), grid {self.grid}, block {self.block}"
         if self.shared_mem:
             text += f", {self.shared_mem} bytes of shared memory"

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from .arguments import Argument, encoder_of
 from .checked import CheckedLaunch, read_grid
+from .driver import Driver
 from .errors import ArgumentCountError, CaptureError, HandleClosed
 from .geometry import Extent
+from .handles import StreamHandle
 from .slots import Slot, names_of
-from .trace.launches import RecordedOperation
+from .trace.launches import LaunchRecord, RecordedOperation
 from .trace.site import call_site
 
 if TYPE_CHECKING:
@@ -186,6 +188,11 @@ class RecordedLaunch:
     def run(self, stream: Stream, values: Mapping[str, object] | None = None) -> None:
         self.launch.gpu.issue(self.launch.bind(values), stream)
 
+    def submit(self, driver: Driver, stream: StreamHandle) -> None:
+        launch = self.launch
+        if not launch.geometry.is_empty:
+            launch.target.submit(launch.image, launch.geometry, stream, 0)
+
     def describe(self) -> str:
         launch = self.launch
         return f"launch of {launch.kernel.title} grid {launch.geometry.grid.as_tuple()}, recorded at {launch.site}"
@@ -271,24 +278,36 @@ class LaunchSequence:
         if self._is_recording:
             raise CaptureError("this sequence is still being recorded; leave its `with` block before calling it")
         on = self._gpu.resolve_stream(stream)
-        with self._lock:
-            current = {**self._remembered, **values}
-            self._check_names(values, current)
-            # Read every value before the first launch goes out: a refused one leaves nothing half done.
-            bound = [
-                operation.launch.bind(current) if isinstance(operation, RecordedLaunch) else operation
-                for operation in self._operations
-            ]
-            self._remembered = current
+        current, records = self.bind(values)
+        bound = dict(records)
         recorder = self._gpu.recorder(on)
-        for operation, ready in zip(self._operations, bound, strict=True):
+        for index, operation in enumerate(self._operations):
             if isinstance(operation, RecordedLaunch):
                 if recorder is not None:
                     recorder.append_launch(operation.launch.with_values(current))
                 else:
-                    self._gpu.issue(ready, on)  # type: ignore[arg-type]
+                    self._gpu.issue(bound[index], on)
             else:
                 operation.run(on)
+
+    def bind(
+        self, values: Mapping[str, object], only: Collection[int] | None = None
+    ) -> tuple[Mapping[str, object], list[tuple[int, LaunchRecord]]]:
+        """The slots' values from now on, and the launches with those set, by their place in the sequence; the engine's.
+
+        Every value is read before the first launch goes out: a refused one leaves nothing half done. `only` are the
+        places to read, all by default.
+        """
+        with self._lock:
+            current = {**self._remembered, **values}
+            self._check_names(values, current)
+            records = [
+                (index, operation.launch.bind(current))
+                for index, operation in enumerate(self._operations)
+                if isinstance(operation, RecordedLaunch) and (only is None or index in only)
+            ]
+            self._remembered = current
+        return current, records
 
     def launch(self, stream: Stream | int | None = None, **values: object) -> None:
         """The same as calling it."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .backend import GpuBackend
     from .buffers import DeviceBuffer
     from .calls.capture import Capture
+    from .calls.driver_graphs import DriverGraph
     from .memory.allocation import Allocation
     from .prepared import LaunchSequence
 
@@ -259,11 +260,14 @@ class Graph(_Held):
     Made by `gpu.end_capture(stream)`. Values of slots are set by name at a launch and remembered.
     """
 
-    __slots__ = ("_gone", "_sequence", "name")
+    __slots__ = ("_driver_graph", "_gone", "_sequence", "name")
 
-    def __init__(self, gpu: GpuBackend, sequence: LaunchSequence, name: str) -> None:
+    def __init__(
+        self, gpu: GpuBackend, sequence: LaunchSequence, name: str, driver_graph: DriverGraph | None = None
+    ) -> None:
         super().__init__(gpu)
         self._sequence, self.name = sequence, name
+        self._driver_graph = driver_graph
         self._gone = ""
 
     @property
@@ -312,10 +316,10 @@ class StreamCapture:
     An exception in the block abandons the capture.
     """
 
-    __slots__ = ("_graph", "_stream")
+    __slots__ = ("_graph", "_mode", "_stream")
 
-    def __init__(self, stream: Stream) -> None:
-        self._stream = stream
+    def __init__(self, stream: Stream, mode: str = "thread_local") -> None:
+        self._stream, self._mode = stream, mode
         self._graph: Graph | None = None
 
     @property
@@ -326,7 +330,7 @@ class StreamCapture:
         return self._graph
 
     def __enter__(self) -> StreamCapture:
-        self._stream.gpu.begin_capture(self._stream)
+        self._stream.gpu.begin_capture(self._stream, mode=self._mode)
         return self
 
     def __exit__(self, kind: object, error: object, traceback: object) -> None:

@@ -69,9 +69,62 @@ def test_capturing_one_stream_leaves_other_threads_alone(gpu):
             thread = threading.Thread(target=work)
             thread.start()
             thread.join()
-            with pytest.raises(CaptureError, match="is capturing a stream"):
+            with pytest.raises(CaptureError, match="this thread is capturing stream"):
                 other.synchronize()
     assert results == [1]
+
+
+@pytest.mark.parametrize(
+    ("mode", "here", "there"), [("global", True, True), ("thread_local", True, False), ("relaxed", False, False)]
+)
+def test_a_capture_forbids_waiting_calls_by_its_mode(gpu, mode, here, there):
+    """A global capture refuses calls that wait in every thread, a thread-local one in its own, a relaxed one nowhere."""
+    refused = {}
+    with gpu.create_stream() as one, gpu.create_stream() as other:
+
+        def wait(who):
+            try:
+                other.synchronize()
+                refused[who] = False
+            except CaptureError:
+                refused[who] = True
+
+        with gpu.capture(one, mode=mode):
+            thread = threading.Thread(target=wait, args=("there",))
+            thread.start()
+            thread.join()
+            wait("here")
+            with pytest.raises(CaptureError, match="is being captured"):
+                one.synchronize()
+        wait("afterwards")
+    assert refused == {"here": here, "there": there, "afterwards": False}
+
+
+def test_a_capture_is_ended_by_the_thread_that_began_it(gpu):
+    """Another thread is refused and told where it began, unless the capture is relaxed; an unknown mode is refused."""
+    errors, graphs = [], []
+    with gpu.create_stream() as stream:
+
+        def end():
+            try:
+                graphs.append(gpu.end_capture(stream))
+            except CaptureError as error:
+                errors.append(str(error))
+
+        for mode in ("thread_local", "relaxed"):
+            gpu.begin_capture(stream, mode=mode)
+            gpu.kernel("m", "k")[1, 1, 0, stream]()
+            thread = threading.Thread(target=end)
+            thread.start()
+            thread.join()
+            gpu.abort_capture(stream)
+        with pytest.raises(ValueError, match="'global', 'thread_local', 'relaxed'"):
+            gpu.begin_capture(stream, mode="strict")
+        assert not stream.is_capturing
+    assert len(graphs) == 1
+    assert len(errors) == 1
+    assert "begun by another thread" in errors[0]
+    assert "test_capture.py" in errors[0]
 
 
 def test_nested_and_mismatched_captures_are_refused(gpu):

@@ -1,37 +1,56 @@
 """Capturing a stream into a graph, replaying it, and recording sequences.
 
-Everything goes by recording and replaying; a driver with graphs of its own may run a recorded sequence faster.
+Where the driver has graphs of its own it captures beside the engine and replays by itself; everywhere else a graph is
+the recorded sequence, issued again.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from threading import get_ident
 from typing import TYPE_CHECKING, cast
 
-from ..errors import CaptureError, ForeignHandle, KernelFault
+from ..errors import CaptureError, DriverFault, ForeignHandle, GpuError, KernelFault
 from ..lane import Lane
 from ..memory.allocation import Allocation
-from ..prepared import LaunchSequence
+from ..memory.pointers import dead_pointer
+from ..prepared import LaunchSequence, RecordedLaunch
 from ..stream import Graph, Stream, StreamCapture
+from ..trace.operations import QueuedGraph
 from ..trace.site import call_site
-from .queueing import QueueingCalls
+from .driver_graphs import CapturedNodes, DriverGraph
+from .launching import RecordedRecord
+from .queueing import QueueingCalls, RecordedCall
+from .streams import RecordedEvent
 
 if TYPE_CHECKING:
     from ..backend import GpuBackend
 
 _numbers = itertools.count(1)
 
+MODES = ("global", "thread_local", "relaxed")
+
 
 class Capture:
     """A capture under way: where it began, the streams it drew in, what it has recorded."""
 
-    __slots__ = ("lanes", "origin", "sequence", "site", "thread_captures")
+    __slots__ = ("lanes", "mode", "nodes", "origin", "sequence", "site", "thread", "thread_captures")
 
-    def __init__(self, origin: Lane, sequence: LaunchSequence, site: str, thread_captures: list[Capture]) -> None:
-        self.origin, self.sequence, self.site = origin, sequence, site
+    def __init__(
+        self,
+        origin: Lane,
+        sequence: LaunchSequence,
+        site: str,
+        thread_captures: list[Capture],
+        mode: str,
+        nodes: CapturedNodes | None,
+    ) -> None:
+        self.origin, self.sequence, self.site, self.mode = origin, sequence, site, mode
         self.lanes = [origin]
-        self.thread_captures = thread_captures
+        self.thread, self.thread_captures = get_ident(), thread_captures
+        # None where the engine alone records.
+        self.nodes = nodes
 
     @property
     def allocations(self) -> Iterable[Allocation]:
@@ -46,39 +65,72 @@ class Capture:
 class CaptureCalls(QueueingCalls):
     """The part of GpuBackend that records and replays."""
 
-    def begin_capture(self, stream: Stream | int | None = None) -> None:
+    def begin_capture(self, stream: Stream | int | None = None, *, mode: str = "thread_local") -> None:
         """Record what is queued on `stream` from now on, instead of running it, until `end_capture`.
 
-        Calls that wait for the device raise CaptureError in this thread until then, and on the captured stream in any
-        thread. Memory dropped meanwhile is given back after the end. Raises CaptureError when it is captured already.
+        Calls that wait for the device raise CaptureError until then: on the captured stream in any thread, and besides
+        in every thread (`mode` "global"), in this thread ("thread_local") or nowhere ("relaxed"). Memory dropped
+        meanwhile is given back after the end. Raises CaptureError when it is captured already, or cannot be.
         """
+        if mode not in MODES:
+            raise ValueError(f"begin_capture: mode is {mode!r}; it is one of {', '.join(map(repr, MODES))}")
         lane = self.resolve_stream(stream)._lane
         self._check_usable()
-        self._refuse_nested(lane)
-        captures = self._thread_captures()
-        capture = Capture(lane, LaunchSequence(cast("GpuBackend", self)), call_site(2), captures)
-        self._in_flight.hold()
-        lane.capture = capture
-        self._captures.append(capture)
-        captures.append(capture)
+        site = call_site(2)
+        with self._lock:
+            self._refuse_nested(lane)
+            nodes = CapturedNodes() if self._capabilities.graphs else None
+            captures = self._thread_captures()
+            capture = Capture(lane, LaunchSequence(cast("GpuBackend", self)), site, captures, mode, nodes)
+            self._in_flight.hold()
+            lane.capture = capture
+            self._captures.append(capture)
+            captures.append(capture)
+        if nodes is None:
+            return
+        try:
+            with lane.lock:
+                self._ask(lane, self._driver.begin_capture, lane.handle, mode)
+        except BaseException:
+            self._forget_capture(capture)
+            raise
 
     def end_capture(self, stream: Stream | int | None = None) -> Graph:
-        """End a capture and return what it recorded. Raises CaptureError when the stream is not its origin."""
+        """End a capture and return what it recorded.
+
+        Raises CaptureError when the stream is not its origin, for another thread than the one that began it (unless
+        its mode is "relaxed"), and when a call behind this package's back has spoilt it; in the last case the capture
+        is over and the stream works again.
+        """
         capture = self._capture_of(self.resolve_stream(stream)._lane, "end_capture")
-        self._close_capture(capture)
-        return Graph(cast("GpuBackend", self), capture.sequence, f"graph {next(_numbers)}")
+        name = f"graph {next(_numbers)}"
+        known = capture.nodes
+        if known is None:
+            self._forget_capture(capture)
+            return Graph(cast("GpuBackend", self), capture.sequence, name)
+        lane = capture.origin
+        try:
+            with lane.lock:
+                for each in capture.lanes:
+                    self._ask(each, known.look, self._driver, each)
+                handle = self._ask(lane, self._driver.end_capture, lane.handle)
+        except BaseException as error:
+            self._abort(capture, error)
+            raise
+        self._live_graphs.add(handle)
+        self._forget_capture(capture)
+        graph = DriverGraph(handle, known.launches, known.has_foreign, self._dropped_graphs)
+        return Graph(cast("GpuBackend", self), capture.sequence, name, graph)
 
     def abort_capture(self, stream: Stream | int | None = None) -> None:
         """End a capture, if there is one on the stream, and forget what it recorded."""
         lane = self.resolve_stream(stream)._lane
         if lane.capture is not None:
-            capture = lane.capture
-            self._close_capture(capture)
-            capture.sequence.close()
+            self._abort(lane.capture)
 
-    def capture(self, stream: Stream | int | None = None) -> StreamCapture:
+    def capture(self, stream: Stream | int | None = None, *, mode: str = "thread_local") -> StreamCapture:
         """begin_capture and end_capture around a `with` block; the graph is `capture.graph` afterwards."""
-        return StreamCapture(self.resolve_stream(stream))
+        return StreamCapture(self.resolve_stream(stream), mode)
 
     def stream_is_capturing(self, stream: Stream | int | None = None) -> bool:
         """True between begin_capture and end_capture."""
@@ -91,6 +143,17 @@ class CaptureCalls(QueueingCalls):
         """
         self._check_graph(graph)
         on = self.resolve_stream(stream)
+        ours = graph._driver_graph
+        # Under debug sync the operations go out one by one, so that a fault names its node; what another library has
+        # added to the graph is known to the driver alone.
+        by_driver = ours is not None and (ours.has_foreign or not self._debug_sync_count)
+        if by_driver and self._recorder_of(on._lane) is None:
+            self._replay(graph, on._lane, values, call_site(2))
+            return
+        if ours is not None and ours.has_foreign:
+            raise CaptureError(
+                f"{graph.name} holds work that another library has added; it cannot become part of another recording"
+            )
         before = on._lane.issued
         try:
             graph.sequence(stream=on, **values)
@@ -104,6 +167,7 @@ class CaptureCalls(QueueingCalls):
         self._check_graph(graph)
         graph._gone = f"destroyed at {call_site(2)}"
         graph._sequence.close()
+        graph._driver_graph = None
         self._settle()
 
     # ------------------------------------------------ sequences
@@ -133,6 +197,60 @@ class CaptureCalls(QueueingCalls):
 
     # ------------------------------------------------ inside
 
+    def _replay(self, graph: Graph, lane: Lane, values: Mapping[str, object], site: str) -> None:
+        """Hand the whole graph to the driver, its nodes' values first. Refused before anything is queued, or queued."""
+        ours, sequence = graph._driver_graph, graph.sequence
+        assert ours is not None
+        self._settle()
+        if self._debug_sync_count:
+            self._wait_for(lane, earlier=True)
+        with ours.lock, lane.lock:
+            _, bound = sequence.bind(values, None if self._traces else ours.nodes)
+            records = dict(bound)
+            allocations = {allocation.block for allocation in sequence.allocations}
+            allocations.update(allocation.block for _, record in bound for allocation in record.allocations)
+            for operation in sequence.operations:
+                if isinstance(operation, RecordedLaunch):
+                    operation.launch.kernel.module.check_loaded()
+            launch = QueuedGraph(
+                lane.handle, lane.issued + 1, next(self._ordinals), graph.name, sequence.operations, site
+            )
+            for block in allocations:
+                if block.gone:
+                    raise dead_pointer(block.base, block, graph.name)
+            for block in allocations:
+                block.uses[lane.handle] = block.last_use = launch
+            lane.ring.append(launch)
+            try:
+                self._ask(lane, ours.apply, self._driver, [(at, records[at]) for at in ours.nodes])
+                self._driver.launch_graph(ours.handle, lane.handle, launch.ordinal)
+            except BaseException as error:
+                launch.sequence = lane.issued
+                launch.rejected = True
+                lane.ring.pop()
+                if isinstance(error, DriverFault):
+                    self._raise_fault(error, lane, earlier=True)
+                if isinstance(error, GpuError):
+                    error.add_note(f"in {launch}")
+                raise
+            lane.issued = launch.sequence
+            host_memory = [each for each in sequence.operations if isinstance(each, RecordedCall)]
+            if host_memory:
+                lane.retain(launch.sequence, host_memory)
+            for operation in sequence.operations:
+                if isinstance(operation, RecordedEvent):
+                    operation.note_replay(lane, launch.sequence)
+        for trace in self._traces:
+            for at, operation in enumerate(sequence.operations):
+                if isinstance(operation, RecordedLaunch):
+                    trace.launch(records[at], lane, launch, "queued")
+                elif isinstance(operation, RecordedRecord):
+                    trace.launch(operation.record, lane, launch, "queued")
+                elif isinstance(operation, RecordedCall):
+                    trace.operation(operation.kind, lane, launch, operation.nbytes, operation.describe())
+        if self._debug_sync_count:
+            self._wait_for(lane, own=launch)
+
     def _thread_captures(self) -> list[Capture]:
         captures: list[Capture] = self._threads.__dict__.setdefault("captures", [])
         return captures
@@ -154,14 +272,35 @@ class CaptureCalls(QueueingCalls):
                 f"{call}: the capture began on stream {capture.origin.handle}; stream {lane.handle} was only drawn "
                 "in by an event. End it there"
             )
+        if capture.mode != "relaxed" and capture.thread != get_ident():
+            raise CaptureError(
+                f"{call}: the capture of stream {lane.handle} was begun by another thread (at {capture.site}, mode "
+                f'{capture.mode!r}); end it there, or begin it with mode="relaxed"'
+            )
         return capture
 
-    def _close_capture(self, capture: Capture) -> None:
-        for lane in capture.lanes:
-            lane.capture = None
-        self._captures.remove(capture)
-        if capture in capture.thread_captures:
-            capture.thread_captures.remove(capture)
+    def _abort(self, capture: Capture, first: BaseException | None = None) -> None:
+        """End a capture and forget what it recorded; a failure of that is a note on the first."""
+        try:
+            if capture.nodes is not None and not self.is_lost:
+                self._ask(None, self._driver.abort_capture, capture.origin.handle)
+        except GpuError as second:
+            if first is None:
+                raise
+            first.add_note(f"abandoning the capture failed as well: {second}")
+        finally:
+            self._forget_capture(capture)
+            capture.sequence.close()
+
+    def _forget_capture(self, capture: Capture) -> None:
+        with self._lock:
+            if capture not in self._captures:
+                return
+            for lane in capture.lanes:
+                lane.capture = None
+            self._captures.remove(capture)
+            if capture in capture.thread_captures:
+                capture.thread_captures.remove(capture)
         self._in_flight.release()
 
     def _check_graph(self, graph: Graph) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from ..driver import ArgumentLayout, LaunchTarget
+from ..driver import ArgumentLayout, Driver, LaunchTarget
 from ..errors import CaptureError, DriverError, DriverFault, InvalidPointer
+from ..handles import StreamHandle
 from ..lane import Lane
 from ..memory.allocation import Allocation
 from ..memory.pointers import PointerValue, dead_pointer
@@ -31,11 +32,20 @@ class RecordedRecord:
         self._record = record
 
     @property
+    def record(self) -> LaunchRecord:
+        return self._record
+
+    @property
     def allocations(self) -> tuple[Allocation, ...]:
         return self._record.allocations
 
     def run(self, stream: Stream) -> None:
         stream.gpu.issue(self._record, stream)
+
+    def submit(self, driver: Driver, stream: StreamHandle) -> None:
+        record = self._record
+        if not record.geometry.is_empty:
+            record.target.submit(record.image, record.geometry, stream, 0)
 
     def describe(self) -> str:
         record = self._record

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from threading import get_ident
+from typing import TYPE_CHECKING, Protocol, cast
 
+from ..driver import Driver
 from ..errors import CaptureError, DriverFault
 from ..handles import StreamHandle
 from ..lane import Lane
@@ -12,9 +14,11 @@ from ..memory.allocation import Allocation, Block
 from ..memory.pointers import PointerValue, dead_pointer
 from ..trace.launches import LentHostMemory, RecordedOperation
 from ..trace.operations import QueuedOperation
+from .driver_graphs import NodeRecorder
 from .handles import HandleCalls
 
 if TYPE_CHECKING:
+    from ..backend import GpuBackend
     from ..checked import CheckedLaunch
     from ..stream import Stream
 
@@ -50,6 +54,14 @@ class RecordedCall:
         self._kind, self._nbytes = kind, nbytes
 
     @property
+    def kind(self) -> str:
+        return self._kind
+
+    @property
+    def nbytes(self) -> int:
+        return self._nbytes
+
+    @property
     def allocations(self) -> tuple[Allocation, ...]:
         return tuple(each.allocation for each in self._pointers if each.allocation is not None)
 
@@ -64,6 +76,9 @@ class RecordedCall:
             # The host memory in the call lives in it; it must outlive a graph that is dropped right after its replay.
             retain=self._run,
         )
+
+    def submit(self, driver: Driver, stream: StreamHandle) -> None:
+        self._run(stream)
 
     def describe(self) -> str:
         return self._describe()
@@ -96,7 +111,9 @@ class QueueingCalls(HandleCalls):
     def _recorder_of(self, lane: Lane) -> Recorder | None:
         capture = lane.capture
         if capture is not None:
-            return capture.sequence
+            if capture.nodes is None:
+                return capture.sequence
+            return NodeRecorder(cast("GpuBackend", self), capture, lane)
         sequences: list[Recorder] | None = getattr(self._threads, "sequences", None)
         return sequences[-1] if sequences else None
 
@@ -112,11 +129,14 @@ class QueueingCalls(HandleCalls):
                 f"{call}: this thread is recording a sequence, and this call waits for the device; make it outside of "
                 "the `with gpu.sequence()` block, or use the _async form, which is recorded"
             )
-        if self._captures and self._threads.__dict__.get("captures"):
-            raise CaptureError(
-                f"{call}: this thread is capturing a stream, and this call waits for the device; "
-                "end the capture first (gpu.end_capture), or use the _async form, which is recorded"
-            )
+        for capture in list(self._captures):
+            if capture.mode == "global" or (capture.mode == "thread_local" and capture.thread == get_ident()):
+                who = "this thread" if capture.thread == get_ident() else "another thread"
+                raise CaptureError(
+                    f"{call}: {who} is capturing stream {capture.origin.handle} (mode {capture.mode!r}, since "
+                    f"{capture.site}), and this call waits for the device; end the capture first (gpu.end_capture), or "
+                    "use the _async form, which is recorded"
+                )
 
     def _queue(
         self,

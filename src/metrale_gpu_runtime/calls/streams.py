@@ -6,7 +6,9 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from ..driver import Driver
 from ..errors import EventError, ForeignHandle, NotSupported
+from ..handles import StreamHandle
 from ..lane import Lane
 from ..stream import Event, Stream
 from ..trace.site import call_site
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from ..backend import GpuBackend
     from ..buffers import DeviceBuffer
     from ..waiting import Waiter
+    from .capture import Capture
 
 T = TypeVar("T")
 
@@ -139,8 +142,8 @@ class StreamCalls(CopyCalls):
         lane = self.resolve_stream(stream)._lane
         recorder = self._recorder_of(lane)
         if recorder is not None:
+            recorder.append(RecordedEvent(event, is_wait=False))
             event._recorder = lane.capture
-            recorder.append(_RecordedEvent(event, is_wait=False))
             return
         operation = self._queue(
             lane,
@@ -160,11 +163,11 @@ class StreamCalls(CopyCalls):
         self._check_event(event)
         lane = self.resolve_stream(stream)._lane
         if event._recorder is not None and lane.capture is None:
-            event._recorder.join(lane)
+            self._draw_in(event._recorder, event, lane)
             return
         recorder = self._recorder_of(lane)
         if recorder is not None:
-            recorder.append(_RecordedEvent(event, is_wait=True))
+            recorder.append(RecordedEvent(event, is_wait=True))
             return
         other = self._recording(event)
         operation = self._queue(
@@ -232,6 +235,14 @@ class StreamCalls(CopyCalls):
             )
         return elapsed_ms
 
+    def _draw_in(self, capture: Capture, event: Event, lane: Lane) -> None:
+        """Let a stream belong to the capture in which this event was recorded."""
+        if capture.nodes is not None:
+            with lane.lock:
+                self._ask(lane, self._driver.wait_event, lane.handle, event._handle)
+                self._ask(lane, capture.nodes.advance, self._driver, lane)
+        capture.join(lane)
+
     # ------------------------------------------------ waiting without blocking
 
     def _call_after(self, stream: Stream, function: Callable[[], T]) -> Future[T]:
@@ -285,7 +296,7 @@ class StreamCalls(CopyCalls):
         return event._lane
 
 
-class _RecordedEvent:
+class RecordedEvent:
     """A recording of an event, or a wait for one, in a capture."""
 
     __slots__ = ("_event", "_is_wait")
@@ -304,6 +315,17 @@ class _RecordedEvent:
                 stream.wait_event(self._event)
         else:
             stream.record_event(self._event)
+
+    def submit(self, driver: Driver, stream: StreamHandle) -> None:
+        if self._is_wait:
+            driver.wait_event(stream, self._event.handle)
+        else:
+            driver.record_event(self._event.handle, stream)
+
+    def note_replay(self, lane: Lane, sequence: int) -> None:
+        """The driver has queued a replay that records the event."""
+        if not self._is_wait:
+            self._event._lane, self._event._sequence, self._event._recorder = lane, sequence, None
 
     def describe(self) -> str:
         return f"{'wait for' if self._is_wait else 'recording of'} event {self._event.handle}"

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from ..driver import LaunchTarget
+from ..driver import Driver, LaunchTarget
 from ..geometry import Geometry
+from ..handles import StreamHandle
 
 if TYPE_CHECKING:
     from ..memory.allocation import Allocation
@@ -59,6 +60,10 @@ class RecordedOperation(Protocol):
 
     def run(self, stream: Stream) -> None:
         """Queue it on a stream."""
+        ...
+
+    def submit(self, driver: Driver, stream: StreamHandle) -> None:
+        """Make its driver call, and nothing else, on a stream that the driver captures."""
         ...
 
     def describe(self) -> str:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from ..errors import LaunchSummary
 from ..geometry import Geometry
+
+if TYPE_CHECKING:
+    from .launches import RecordedOperation
+
+
+_NAMED_NODES = 16
 
 
 class QueuedOperation:
@@ -61,4 +68,32 @@ class QueuedLaunch(QueuedOperation):
             stream=self.stream,
             arguments=self.arguments(),
             site=self.site,
+        )
+
+
+class QueuedGraph(QueuedLaunch):
+    """A replay of a whole graph by the driver: one number, and the words for what is in it."""
+
+    __slots__ = ("operations",)
+
+    def __init__(
+        self, stream: int, sequence: int, ordinal: int, name: str, operations: Sequence[RecordedOperation], site: str
+    ) -> None:
+        nodes = tuple(operation.describe() for operation in operations) if len(operations) <= _NAMED_NODES else ()
+        super().__init__(stream, sequence, ordinal, name, "", Geometry(), lambda: "", site)
+        self.operations: tuple[int, tuple[str, ...]] = (len(operations), nodes)
+
+    @property
+    def summary(self) -> LaunchSummary:
+        count, nodes = self.operations
+        return LaunchSummary(
+            ordinal=self.ordinal,
+            kernel=self.kernel_name,
+            module="",
+            grid=(0, 0, 0),
+            block=(0, 0, 0),
+            shared_mem=0,
+            stream=self.stream,
+            site=self.site,
+            nodes=(f"{count} operations", *nodes),
         )

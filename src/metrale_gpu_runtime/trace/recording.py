@@ -91,11 +91,12 @@ class Trace:
             )
         )
 
-    def operation(self, kind: str, lane: Lane, operation: QueuedOperation, nbytes: int) -> None:
+    def operation(
+        self, kind: str, lane: Lane, operation: QueuedOperation, nbytes: int, detail: str | None = None
+    ) -> None:
         """Note one copy, fill or event call; the engine's."""
-        self.operations.append(
-            TracedOperation(kind, lane.handle, nbytes=nbytes, detail=operation.describe_work(), range=regions.current())
-        )
+        text = detail if detail is not None else operation.describe_work()
+        self.operations.append(TracedOperation(kind, lane.handle, nbytes=nbytes, detail=text, range=regions.current()))
 
     def to_json(self, indent: int | None = None) -> str:
         """The whole trace as JSON; `Trace.from_json` reads it."""

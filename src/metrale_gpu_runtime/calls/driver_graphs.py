@@ -1,0 +1,143 @@
+"""Graphs that the driver itself captures and replays: what the engine records beside them, and how slots reach them.
+
+On such a device a captured operation goes two ways at once: to the driver, where it becomes a node, and into a
+LaunchSequence, which knows what the node stands for: its slots, its memory, the words for an error.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ..driver import Driver
+from ..errors import CaptureError, GpuError
+from ..geometry import Dim3, Geometry
+from ..handles import GraphHandle
+from ..lane import Lane
+from ..prepared import RecordedLaunch
+
+if TYPE_CHECKING:
+    from ..backend import GpuBackend
+    from ..checked import CheckedLaunch
+    from ..trace.launches import LaunchRecord, RecordedOperation
+    from .capture import Capture
+
+
+@dataclass(slots=True)
+class CapturedNodes:
+    """What a capture under way knows of the driver's nodes.
+
+    `launches` are the nodes of those recorded launches that have slots, by their place in the sequence; `frontier` is
+    where each stream stood after our last operation there: when it stands elsewhere before the next one, somebody else
+    has added nodes.
+    """
+
+    launches: dict[int, int] = field(default_factory=dict)
+    frontier: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    has_foreign: bool = False
+
+    def look(self, driver: Driver, lane: Lane) -> None:
+        """Notice nodes that were not added through this backend."""
+        nodes = driver.captured_nodes(lane.handle)
+        if nodes != self.frontier.get(lane.handle, ()):
+            self.has_foreign = True
+
+    def advance(self, driver: Driver, lane: Lane) -> tuple[int, ...]:
+        """Remember where the stream stands now."""
+        nodes = self.frontier[lane.handle] = driver.captured_nodes(lane.handle)
+        return nodes
+
+
+class NodeRecorder:
+    """Records what is queued on one captured stream, in the driver's graph and in the capture's sequence."""
+
+    __slots__ = ("_capture", "_gpu", "_lane")
+
+    def __init__(self, gpu: GpuBackend, capture: Capture, lane: Lane) -> None:
+        self._gpu, self._capture, self._lane = gpu, capture, lane
+
+    def append(self, operation: RecordedOperation) -> None:
+        self._add(operation, lambda driver: operation.submit(driver, self._lane.handle))
+
+    def append_launch(self, launch: CheckedLaunch) -> None:
+        operation = RecordedLaunch(launch)
+        geometry = placeholder_geometry(launch)
+
+        def submit(driver: Driver) -> None:
+            if not geometry.is_empty:
+                launch.target.submit(launch.image, geometry, self._lane.handle, 0)
+
+        self._add(operation, submit, has_node=bool(launch.slots) and not geometry.is_empty)
+
+    def _add(
+        self,
+        operation: RecordedOperation | RecordedLaunch,
+        submit: Callable[[Driver], None],
+        *,
+        has_node: bool = False,
+    ) -> None:
+        gpu, capture, lane = self._gpu, self._capture, self._lane
+        known = capture.nodes
+        assert known is not None
+        driver = gpu.driver
+        with lane.lock:
+            try:
+                gpu._ask(lane, known.look, driver, lane)
+                gpu._ask(lane, submit, driver)
+                nodes = gpu._ask(lane, known.advance, driver, lane)
+            except GpuError as error:
+                error.add_note(f"while capturing the {operation.describe()}")
+                raise
+            if has_node:
+                if len(nodes) != 1:
+                    raise CaptureError(
+                        f"the driver made {len(nodes)} nodes of the {operation.describe()}; its slots cannot be set"
+                    )
+                known.launches[len(capture.sequence)] = nodes[0]
+            capture.sequence.append(operation)
+
+
+def placeholder_geometry(launch: CheckedLaunch) -> Geometry:
+    """The launch's shape with the smallest grid on the axes that are slots: the node exists before they are set."""
+    if not launch.grid_slots.axes:
+        return launch.geometry
+    geometry = launch.geometry
+    least = geometry.cluster.as_tuple() if geometry.cluster is not None else (1, 1, 1)
+    extents = list(geometry.grid.as_tuple())
+    for axis, _ in launch.grid_slots.axes:
+        extents[axis] = least[axis]
+    return replace(geometry, grid=Dim3(*extents))
+
+
+class DriverGraph:
+    """The driver's side of a Graph: its handle, and the values that its nodes hold at present.
+
+    One that is dropped is destroyed by the backend's next call.
+    """
+
+    __slots__ = ("__weakref__", "_applied", "_dropped", "handle", "has_foreign", "lock", "nodes")
+
+    def __init__(
+        self, handle: GraphHandle, nodes: dict[int, int], has_foreign: bool, dropped: list[GraphHandle]
+    ) -> None:
+        self.handle, self.nodes, self.has_foreign = handle, nodes, has_foreign
+        self.lock = threading.Lock()
+        self._applied: dict[int, tuple[bytes, Geometry]] = {}
+        self._dropped = dropped
+
+    def apply(self, driver: Driver, bound: Sequence[tuple[int, LaunchRecord]]) -> None:
+        """Give the nodes whose values have changed their new ones."""
+        for index, record in bound:
+            wanted = (record.image, record.geometry)
+            if self._applied.get(index) != wanted:
+                # Forgotten first: should the driver refuse half-way, the next replay sets it again.
+                self._applied.pop(index, None)
+                driver.update_launch(self.handle, self.nodes[index], record.target, record.image, record.geometry)
+                self._applied[index] = wanted
+
+    def __del__(self) -> None:
+        # May run in any thread at any moment: only noted here.
+        if self.handle:
+            self._dropped.append(self.handle)
