@@ -180,3 +180,14 @@ def _close_quietly(gpu: GpuBackend) -> None:
 def _close_all() -> None:
     for gpu in list(_open_backends):
         _close_quietly(gpu)
+
+
+def _leave_behind() -> None:
+    """In a child after fork: a driver that does not survive it belongs to the parent alone."""
+    for gpu in list(_open_backends):
+        if not gpu.capabilities.usable_after_fork:
+            gpu._leave_to_parent()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_behind)

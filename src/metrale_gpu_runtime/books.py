@@ -132,6 +132,24 @@ class BackendBooks:
         device = self._capabilities.device
         self._trouble = lambda: HandleClosed(f"the backend on {device} is closed; open it again with open_backend()")
 
+    def _leave_to_parent(self) -> None:
+        """In a child after fork: every call raises at once, and nothing is given back, for it is the parent's.
+
+        Whatever other threads held a lock of is replaced: they are not here to let go of it.
+        """
+        self._lock = threading.RLock()
+        self._progress.lock = threading.RLock()
+        self._in_flight = InFlight(self._ledger, self._lanes, self._progress, lambda block: None)
+        for noted in (self._dropped_streams, self._dropped_events, self._dropped_graphs, self._retired_modules):
+            noted.clear()
+        self._is_closing = self._is_closed = True
+        name, device = self._capabilities.backend, self._capabilities.device
+        self._trouble = lambda: HandleClosed(
+            f"the backend on {device} was opened before this process was forked off, and {name} cannot be used on both "
+            "sides of a fork; open it after the fork, in processes that do not come from one with an open "
+            f'{name} backend (multiprocessing: the "spawn" start method)'
+        )
+
     # ------------------------------------------------ streams
 
     def _open_lane(self, handle: StreamHandle) -> Lane:

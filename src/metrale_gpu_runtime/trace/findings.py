@@ -75,7 +75,15 @@ class FaultBook:
         cause = self.lost
         assert cause is not None
         launch = cause.launch
-        since = f"since launch {launch.ordinal} (kernel {launch.kernel})" if launch is not None else "since a fault"
+        if launch is not None:
+            since = f"since launch {launch.ordinal} (kernel {launch.kernel})"
+        elif cause.suspects:
+            # Nobody knows which of them it was; it was none after the last.
+            last = cause.suspects[-1]
+            since = f"since launch {last.ordinal} (kernel {last.kernel})"
+            since += f" or one of the {len(cause.suspects) - 1} before it" if len(cause.suspects) > 1 else ""
+        else:
+            since = "since a fault"
         return ContextLost(
             f"{device}: context lost {since}: {cause.code_name}. Nothing can be run on it any more; "
             "close this backend and open another",
