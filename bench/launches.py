@@ -1,0 +1,151 @@
+"""What a launch costs on the host: this package's forms against the bare driver call of the same run, and peers.
+
+The floor is the vendor's own binding with everything prepared: one call, arguments already laid out. No kernel work is
+waited for inside a round; the stream is drained between rounds.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import metrale_gpu_runtime as mg
+
+from .interleave import Job, interleave, ratio
+
+COUNTS = (0, 4, 16, 58)
+FLOOR = "bare driver call"
+PER_ROUND_S = 0.02
+
+
+def source(count: int) -> str:
+    """PTX of a kernel that takes a pointer and then u32 arguments, `count` in all, and returns at once."""
+    parameters = ",\n".join(f".param .u{64 if at == 0 else 32} nothing_{count}_param_{at}" for at in range(count))
+    entry = f".visible .entry nothing_{count}(\n{parameters}\n)\n{{\nret;\n}}\n"
+    return f".version 7.0\n.target sm_70\n.address_size 64\n{entry}"
+
+
+def run(backend: str, rounds: int) -> tuple[None, dict[str, Any]]:
+    """Medians in ns, and ratios to the floor, for each form and argument count."""
+    facts: dict[str, Any] = {"rounds": rounds, "unit": "ns per launch, median; ratio to the bare driver call"}
+    with mg.open_backend(backend, check=None) as gpu:
+        for count in COUNTS:
+            timings = interleave(_jobs(gpu, count), rounds=rounds, seconds=PER_ROUND_S)
+            gpu.synchronize()
+            floor = timings.get(FLOOR)
+            facts[f"{count} arguments"] = {
+                name: {
+                    "ns": round(timing.median * 1e9),
+                    "spread": round(timing.spread, 2),
+                    **({"ratio": round(ratio(timing, floor), 2)} if floor is not None else {}),
+                }
+                for name, timing in timings.items()
+            }
+    return None, facts
+
+
+def _jobs(gpu: mg.GpuBackend, count: int) -> dict[str, Job]:
+    kernel = gpu.load_module(f"nothing_{count}", source=source(count))[f"nothing_{count}"]
+    buffer = gpu.buffer(256)
+    values: list[Any] = [buffer.ptr, *(mg.u32(7 + at) for at in range(1, count))][:count]
+    prepared = kernel[1, 32].prepare(*values)
+    jobs: dict[str, Job] = {}
+    floor = _floor(gpu, kernel, buffer.address, count)
+    if floor is not None:
+        jobs[FLOOR] = floor
+
+    def short_form() -> None:
+        kernel[1, 32](*values)
+
+    def builder() -> None:
+        launch = mg.KernelLaunch(gpu, kernel).block(32)
+        for at, value in enumerate(values):
+            if at == 0:
+                launch.arg_ptr(value)
+            else:
+                launch.arg_u32(7 + at)
+        launch.launch()
+
+    jobs["prepared()"] = prepared
+    if count > 1:
+        slotted = kernel[1, 32].prepare(*values[:-1], mg.slot("last", mg.u32))
+        numbers = iter(range(1, 2**31))
+
+        def one_changed() -> None:
+            slotted(last=next(numbers))
+
+        jobs["prepared(last=n)"] = one_changed
+    jobs["kernel[grid, block](…)"] = short_form
+    jobs["KernelLaunch(…)…launch()"] = builder
+    peer = _cuda_core(gpu, count, buffer.address)
+    if peer is not None:
+        jobs["cuda.core launch()"] = peer
+    return {name: _drained(gpu, job) for name, job in jobs.items()}
+
+
+def _drained(gpu: mg.GpuBackend, job: Job) -> Job:
+    """The same job, which waits for the stream every so often: a full queue makes every launch wait."""
+    count = 0
+
+    def run() -> None:
+        nonlocal count
+        job()
+        count += 1
+        if count % 512 == 0:
+            gpu.synchronize()
+
+    return run
+
+
+def _floor(gpu: mg.GpuBackend, kernel: mg.Kernel, address: int, count: int) -> Job | None:
+    """The vendor's binding called with everything ready; None where there is no vendor's call to compare with."""
+    backend = gpu.capabilities.backend
+    if backend not in ("cuda", "hip"):
+        return None
+    image = struct.pack(f"<Q{max(count - 1, 0)}I", address, *(7 + at for at in range(1, count)))
+    block = ctypes.create_string_buffer(image, len(image))
+    base = ctypes.addressof(block)
+    offsets = [0, *(8 + 4 * at for at in range(count - 1))][:count]
+    array = (ctypes.c_void_p * max(count, 1))(*(base + offset for offset in offsets))
+    stream = gpu.driver.native_stream(gpu.default_stream().handle)
+    keep = (block, array)
+    call: Callable[..., Any]
+    if backend == "cuda":
+        from cuda.bindings import driver
+
+        call, function, on = driver.cuLaunchKernel, driver.CUfunction(kernel.handle), driver.CUstream(stream)
+    else:
+        from hip import hip
+
+        call, function, on = hip.hipModuleLaunchKernel, hip.ihipModuleSymbol_t(kernel.handle), hip.ihipStream_t(stream)
+    parameters = ctypes.addressof(array) if count else 0
+
+    def bare(keep: object = keep) -> None:
+        status = call(function, 1, 1, 1, 32, 1, 1, 0, on, parameters, 0)
+        if int(status[0]) != 0:
+            raise RuntimeError(f"the bare launch returned {status[0]!r}")
+
+    return bare
+
+
+def _cuda_core(gpu: mg.GpuBackend, count: int, address: int) -> Job | None:
+    """NVIDIA's own object layer with its launch configuration and scalars prepared, where it is installed."""
+    if gpu.capabilities.backend != "cuda":
+        return None
+    try:
+        import numpy as np
+        from cuda.core import Device, LaunchConfig, ObjectCode, launch
+    except ImportError:
+        return None
+    device = Device(gpu.capabilities.device_index)
+    device.set_current()
+    kernel = ObjectCode.from_ptx(source(count).encode()).get_kernel(f"nothing_{count}")
+    stream, config = device.create_stream(), LaunchConfig(grid=1, block=32)
+    values = [np.uint64(address), *(np.uint32(7 + at) for at in range(1, count))][:count]
+
+    def run() -> None:
+        launch(stream, config, kernel, *values)
+
+    return run
