@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from .errors import EventError as EventError
     from .errors import Finding as Finding
     from .errors import ForeignHandle as ForeignHandle
+    from .errors import FreeMemoryFloor as FreeMemoryFloor
     from .errors import GeometryError as GeometryError
     from .errors import GpuError as GpuError
     from .errors import GpuResourceWarning as GpuResourceWarning
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from .errors import LaunchError as LaunchError
     from .errors import LaunchSummary as LaunchSummary
     from .errors import LimitExceeded as LimitExceeded
+    from .errors import MappingBudgetExceeded as MappingBudgetExceeded
     from .errors import ModuleLoadError as ModuleLoadError
     from .errors import NotSupported as NotSupported
     from .errors import OutOfDeviceMemory as OutOfDeviceMemory
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
     from .errors import ScalarRangeError as ScalarRangeError
     from .errors import ScalarRefused as ScalarRefused
     from .errors import SignatureError as SignatureError
+    from .errors import TensorMapError as TensorMapError
     from .errors import UnsupportedInstruction as UnsupportedInstruction
     from .geometry import Dim3 as Dim3
     from .geometry import Geometry as Geometry
@@ -129,6 +132,7 @@ _HOMES = {
         "EventError",
         "Finding",
         "ForeignHandle",
+        "FreeMemoryFloor",
         "GeometryError",
         "GpuError",
         "GpuResourceWarning",
@@ -140,6 +144,7 @@ _HOMES = {
         "LaunchError",
         "LaunchSummary",
         "LimitExceeded",
+        "MappingBudgetExceeded",
         "ModuleLoadError",
         "NotSupported",
         "OutOfDeviceMemory",
@@ -148,6 +153,7 @@ _HOMES = {
         "ScalarRangeError",
         "ScalarRefused",
         "SignatureError",
+        "TensorMapError",
         "UnsupportedInstruction",
     ),
     "geometry": ("Dim3", "Geometry", "div_ceil", "threads"),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from .arguments import Argument, describe, pointer_argument, scalar_argument
 from .driver import ArgumentLayout, LaunchTarget
 from .errors import ArgumentCountError, ArgumentKindError, GeometryError, LaunchError
-from .geometry import Dim3, Extent, Geometry
+from .geometry import Dim3, Extent, Geometry, LaunchAttributes
 from .scalars import ScalarType
 from .signature import ArgumentDescription, KernelSignature
 from .slots import Slot, names_of
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from .stream import Stream
 
 _AXES = ("x", "y", "z")
+
+MEMORY_SYNC_DOMAINS = ("default", "remote")
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,9 +307,48 @@ def geometry_of(
     kernel: str,
     cluster: Dim3 | None = None,
     cooperative: bool = False,
+    attributes: LaunchAttributes | None = None,
 ) -> Geometry:
     """Block and shared memory read as a caller gives them. Raises GeometryError."""
-    return Geometry(grid, Dim3.of(block, "block"), read_shared_mem(shared_mem, kernel), cluster, cooperative)
+    return Geometry(
+        grid, Dim3.of(block, "block"), read_shared_mem(shared_mem, kernel), cluster, cooperative, attributes
+    )
+
+
+def with_programmatic(attributes: LaunchAttributes | None, programmatic: bool) -> LaunchAttributes | None:
+    """The attributes with this one set; None when nothing is left, so that a plain launch stays plain."""
+    return _or_none(replace(attributes or LaunchAttributes(), programmatic=bool(programmatic)))
+
+
+def with_priority(attributes: LaunchAttributes | None, priority: object, kernel: str) -> LaunchAttributes | None:
+    """The attributes with this priority (None: the stream's). Raises GeometryError for what is no whole number."""
+    if priority is not None:
+        index = getattr(type(priority), "__index__", None)
+        if isinstance(priority, bool) or index is None:
+            raise GeometryError(
+                f"{kernel}: priority is {priority!r}; it is a whole number, lower is more urgent",
+                kernel=kernel,
+                asked=priority,
+            )
+        priority = int(index(priority))
+    return _or_none(replace(attributes or LaunchAttributes(), priority=priority))
+
+
+def with_memory_sync_domain(
+    attributes: LaunchAttributes | None, domain: object, kernel: str
+) -> LaunchAttributes | None:
+    """The attributes with this domain (None: the stream's). Raises GeometryError for an unknown one."""
+    if domain is not None and (not isinstance(domain, str) or domain not in MEMORY_SYNC_DOMAINS):
+        raise GeometryError(
+            f"{kernel}: memory sync domain is {domain!r}; there are {' and '.join(map(repr, MEMORY_SYNC_DOMAINS))}",
+            kernel=kernel,
+            asked=domain,
+        )
+    return _or_none(replace(attributes or LaunchAttributes(), memory_sync_domain=domain))
+
+
+def _or_none(attributes: LaunchAttributes) -> LaunchAttributes | None:
+    return attributes if attributes != LaunchAttributes() else None
 
 
 def read_shared_mem(nbytes: object, kernel: str) -> int:

@@ -121,7 +121,11 @@ class Driver(ABC):
 
     @abstractmethod
     def memory_figures(self) -> tuple[int, int]:
-        """(free, total) bytes of the device."""
+        """(free, total) bytes of the device. Where it shares the host's memory, free is what could be had of both."""
+
+    def device_free_memory(self) -> int:
+        """Bytes that the driver itself reports as free, the host's left out."""
+        return self.memory_figures()[0]
 
     def alloc_async(self, nbytes: int, stream: StreamHandle) -> int:
         """As `alloc`, from the device's pool and in the stream's order: usable by what is queued there afterwards.

@@ -101,6 +101,20 @@ class GeometryError(LaunchError, ValueError):
         super().__init__(message, kernel=kernel)
 
 
+class TensorMapError(GpuError, ValueError):
+    """A tensor map that no device could use, refused before the driver is asked.
+
+    `what` is the property ("box", "strides", "address", …), `dimension` its axis from 0, the innermost (None: all of
+    it), `asked` the value and `limit` the bound, multiple or choice that it breaks.
+    """
+
+    def __init__(
+        self, message: str, *, what: str, dimension: int | None = None, asked: object = None, limit: object = None
+    ) -> None:
+        self.what, self.dimension, self.asked, self.limit = what, dimension, asked, limit
+        super().__init__(message)
+
+
 class InvalidPointer(GpuError, ValueError):
     """An address that lies in no live allocation, was freed, or with its length runs past the end of one."""
 
@@ -278,6 +292,24 @@ class OutOfDeviceMemory(GpuError, MemoryError):
         super().__init__(message)
 
 
+class MappingBudgetExceeded(OutOfDeviceMemory):
+    """A lazy buffer may not grow: its budget has no `nbytes` left. `budget` is all of it, `charged` what is taken."""
+
+    def __init__(self, message: str, *, nbytes: int, budget: int, charged: int) -> None:
+        self.budget, self.charged = budget, charged
+        super().__init__(message, nbytes=nbytes)
+
+
+class FreeMemoryFloor(OutOfDeviceMemory):
+    """A lazy buffer may not grow: the device would be left with fewer free bytes than `floor`."""
+
+    def __init__(
+        self, message: str, *, nbytes: int, floor: int, free: int | None = None, total: int | None = None
+    ) -> None:
+        self.floor = floor
+        super().__init__(message, nbytes=nbytes, free=free, total=total)
+
+
 class DriverError(GpuError, RuntimeError):
     """The driver refused a call. `call` is the entry point, `code` its number, `code_name` the vendor's name for it."""
 
@@ -316,7 +348,8 @@ class Finding:
 class LaunchSummary:
     """What the ring of recent launches keeps of one: enough to name it in an error.
 
-    `nodes` describe the operations of a graph that the driver replays; grid and block are zeros then.
+    `nodes` describe the operations of a graph that the driver replays; grid and block are zeros then. `extras` is what
+    a launch asked for beyond grid, block and shared memory: "cluster (2, 1, 1), cooperative, priority -3".
     """
 
     ordinal: int
@@ -329,6 +362,7 @@ class LaunchSummary:
     arguments: str = ""
     site: str = ""
     nodes: tuple[str, ...] = ()
+    extras: str = ""
 
     def __str__(self) -> str:
         if self.nodes:
@@ -337,6 +371,8 @@ class LaunchSummary:
         text = f"launch {self.ordinal} of {self.kernel} (module {self.module}), grid {self.grid}, block {self.block}"
         if self.shared_mem:
             text += f", {self.shared_mem} bytes of shared memory"
+        if self.extras:
+            text += f", {self.extras}"
         text += f", stream {self.stream}"
         if self.arguments:
             text += f", arguments ({self.arguments})"

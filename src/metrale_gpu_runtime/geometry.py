@@ -86,6 +86,14 @@ class LaunchAttributes:
     priority: int | None = None
     memory_sync_domain: str | None = None
 
+    def __str__(self) -> str:
+        parts = ["programmatic"] if self.programmatic else []
+        if self.priority is not None:
+            parts.append(f"priority {self.priority}")
+        if self.memory_sync_domain is not None:
+            parts.append(f"memory sync domain {self.memory_sync_domain}")
+        return ", ".join(parts)
+
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
@@ -106,6 +114,16 @@ class Geometry:
     def is_empty(self) -> bool:
         """True when the grid has a zero extent: a validated no-op."""
         return self.grid.volume == 0
+
+    @property
+    def extras(self) -> str:
+        """What it asks for beyond grid, block and shared memory, as text; "" for a plain launch."""
+        parts = [f"cluster {self.cluster.as_tuple()}"] if self.cluster is not None else []
+        if self.cooperative:
+            parts.append("cooperative")
+        if self.attributes is not None:
+            parts.append(str(self.attributes))
+        return ", ".join(parts)
 
 
 def div_ceil(a: int, b: int) -> int:

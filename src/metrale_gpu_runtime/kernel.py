@@ -5,10 +5,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex, TypeVar
 
 from .arguments import Argument, argument_from_value
-from .checked import CheckedLaunch, GridSlots, check_launch, geometry_of, read_grid, run_checked
+from .checked import (
+    CheckedLaunch,
+    GridSlots,
+    check_launch,
+    geometry_of,
+    read_grid,
+    run_checked,
+    with_memory_sync_domain,
+    with_priority,
+    with_programmatic,
+)
 from .driver import ArgumentLayout, FunctionAttributes, LaunchTarget
 from .errors import ArgumentCountError, GeometryError, HandleClosed, KernelNotFound, LimitExceeded
 from .geometry import Dim3, Extent, Geometry, threads
@@ -27,6 +37,8 @@ if TYPE_CHECKING:
     from .stream import Stream
 
 _MEMO_LIMIT = 256
+
+_K = TypeVar("_K")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +64,8 @@ class Kernel:
         self._signature = replace(loaded.signature, kernel=self._title)
         self._layouts: dict[tuple[ArgumentDescription, ...], CheckedLayout] = {}
         self._shapes: set[Geometry] = set()
+        self._residency: dict[tuple[int, int], int] = {}
+        self._cluster_limits: dict[Geometry, int] = {}
         self._lock = threading.Lock()
 
     @property
@@ -170,6 +184,9 @@ class Kernel:
         check_geometry(geometry, kernel=self.title, capabilities=self.gpu.capabilities, attributes=self.attributes)
         if geometry.cooperative:
             self._check_residency(geometry)
+        cluster = geometry.cluster
+        if cluster is not None and cluster.volume > self.gpu.capabilities.max_cluster_blocks:
+            self._check_large_cluster(geometry, cluster.volume)
         if len(self._shapes) >= _MEMO_LIMIT:
             self._shapes = set()
         self._shapes.add(geometry)
@@ -177,7 +194,12 @@ class Kernel:
     def _check_residency(self, geometry: Geometry) -> None:
         """A cooperative grid must be on the device all at once, or it waits for itself for ever."""
         gpu = self.gpu
-        per_multiprocessor = gpu.max_active_blocks_per_sm(self, geometry.block.volume, geometry.shared_mem)
+        threads_of_block = geometry.block.volume
+        shape = (threads_of_block, geometry.shared_mem)
+        per_multiprocessor = self._residency.get(shape)
+        if per_multiprocessor is None:
+            per_multiprocessor = gpu.max_active_blocks_per_sm(self, *shape)
+            _remember(self._residency, shape, per_multiprocessor)
         limit = per_multiprocessor * gpu.sm_count()
         if geometry.grid.volume > limit:
             raise LimitExceeded(
@@ -186,8 +208,28 @@ class Kernel:
                 asked=geometry.grid.volume,
                 limit=limit,
                 device=gpu.capabilities.device,
-                advice=f"{per_multiprocessor} blocks of {geometry.block.volume} threads fit on each of its "
+                advice=f"{per_multiprocessor} blocks of {threads_of_block} threads fit on each of its "
                 f"{gpu.sm_count()} multiprocessors, and all must run at once",
+            )
+
+    def _check_large_cluster(self, geometry: Geometry, blocks: int) -> None:
+        """More blocks in a cluster than every device of its kind takes: this kernel, in this shape, may still do."""
+        gpu = self.gpu
+        # The grid has no part in the answer.
+        shape = replace(geometry, grid=geometry.cluster or Dim3(1))
+        limit = self._cluster_limits.get(shape)
+        if limit is None:
+            limit = gpu.max_cluster_blocks(self, shape)
+            _remember(self._cluster_limits, shape, limit)
+        if blocks > limit:
+            raise LimitExceeded(
+                kernel=self.title,
+                what="blocks of a cluster",
+                asked=blocks,
+                limit=limit,
+                device=gpu.capabilities.device,
+                advice=f"The cluster is {shape.grid.as_tuple()}; every device of this kind takes "
+                f"{gpu.capabilities.max_cluster_blocks} blocks, more depend on the block and its shared memory",
             )
 
     def checked(self, descriptions: tuple[ArgumentDescription, ...]) -> CheckedLayout:
@@ -234,8 +276,18 @@ class Kernel:
         return check_launch(self.gpu, self, geometry, grid_slots, arguments, (), site)
 
 
+def _remember(known: dict[_K, int], key: _K, value: int) -> None:
+    if len(known) >= _MEMO_LIMIT:
+        known.clear()
+    known[key] = value
+
+
 class ConfiguredKernel:
-    """A kernel with its geometry: call it with the values. Keeps nothing of a call."""
+    """A kernel with its geometry: call it with the values. Keeps nothing of a call.
+
+    `.cluster`, `.cooperative`, `.programmatic`, `.priority` and `.memory_sync_domain` return another one, as the
+    builder's calls of the same names describe them: `kernel[grid, block].priority(-2)(x, n)`. Each is checked at once.
+    """
 
     __slots__ = ("_geometry", "_grid_slots", "_kernel", "_stream")
 
@@ -256,6 +308,32 @@ class ConfiguredKernel:
     def grid(self) -> Dim3:
         """The grid in blocks, as `.over` rounded it."""
         return self._geometry.grid
+
+    def cluster(self, cluster: Extent) -> ConfiguredKernel:
+        """The same with clusters of so many blocks."""
+        return self._with(replace(self._geometry, cluster=Dim3.of(cluster, "cluster")))
+
+    def cooperative(self, cooperative: bool = True) -> ConfiguredKernel:
+        """The same with all blocks resident at once."""
+        return self._with(replace(self._geometry, cooperative=bool(cooperative)))
+
+    def programmatic(self, programmatic: bool = True) -> ConfiguredKernel:
+        """The same, free to start before the launch in front of it has ended."""
+        attributes = with_programmatic(self._geometry.attributes, programmatic)
+        return self._with(replace(self._geometry, attributes=attributes))
+
+    def priority(self, priority: SupportsIndex | None) -> ConfiguredKernel:
+        """The same with a priority of its own."""
+        attributes = with_priority(self._geometry.attributes, priority, self._kernel.title)
+        return self._with(replace(self._geometry, attributes=attributes))
+
+    def memory_sync_domain(self, domain: str | None) -> ConfiguredKernel:
+        """The same with its fences in "default" or "remote"."""
+        attributes = with_memory_sync_domain(self._geometry.attributes, domain, self._kernel.title)
+        return self._with(replace(self._geometry, attributes=attributes))
+
+    def _with(self, geometry: Geometry) -> ConfiguredKernel:
+        return ConfiguredKernel(self._kernel, geometry, self._grid_slots, self._stream)
 
     def __call__(self, *values: object, **by_name: object) -> None:
         """Launch. Raises the ArgumentError family before anything runs, LaunchError where the driver refuses."""

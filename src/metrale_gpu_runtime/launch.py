@@ -16,9 +16,20 @@ from .arguments import (
     scalar_argument,
     struct_argument,
 )
-from .checked import CheckedLaunch, GridSlots, check_launch, geometry_of, read_grid, read_shared_mem, run_checked
+from .checked import (
+    CheckedLaunch,
+    GridSlots,
+    check_launch,
+    geometry_of,
+    read_grid,
+    read_shared_mem,
+    run_checked,
+    with_memory_sync_domain,
+    with_priority,
+    with_programmatic,
+)
 from .errors import ForeignHandle, LaunchError, NotSupported
-from .geometry import Dim3, Extent
+from .geometry import Dim3, Extent, LaunchAttributes
 from .handles import DevicePtr
 from .kernel import Kernel
 from .slots import Slot
@@ -44,6 +55,7 @@ class KernelLaunch:
 
     __slots__ = (
         "_arguments",
+        "_attributes",
         "_block",
         "_checked",
         "_cluster",
@@ -70,6 +82,7 @@ class KernelLaunch:
         self._shared_mem = 0
         self._cluster: Dim3 | None = None
         self._cooperative = False
+        self._attributes: LaunchAttributes | None = None
         self._arguments: list[Argument] = []
         self._uses: list[PointerValue] = []
         self._is_sealed = False
@@ -104,6 +117,34 @@ class KernelLaunch:
     def cooperative(self, cooperative: bool = True) -> KernelLaunch:
         """Ask that all blocks be resident at once, so that the kernel may synchronise the grid."""
         self._cooperative = bool(cooperative)
+        self._checked = None
+        return self
+
+    def programmatic(self, programmatic: bool = True) -> KernelLaunch:
+        """Let it start before the launch in front of it has ended (CUDA: programmatic stream serialization).
+
+        The kernel itself waits for that launch's memory, with `griddepcontrol.wait`. Refused at launch with
+        NotSupported unless `Capabilities.programmatic_launches`.
+        """
+        self._attributes = with_programmatic(self._attributes, programmatic)
+        self._checked = None
+        return self
+
+    def priority(self, priority: SupportsIndex | None) -> KernelLaunch:
+        """The priority of this launch alone (None: its stream's); lower is more urgent.
+
+        Refused at launch outside of `Capabilities.launch_priorities`, whose range the error names.
+        """
+        self._attributes = with_priority(self._attributes, priority, self._kernel.title)
+        self._checked = None
+        return self
+
+    def memory_sync_domain(self, domain: str | None) -> KernelLaunch:
+        """Which domain its memory fences order: "default" or "remote" (None: its stream's).
+
+        Refused at launch with NotSupported unless `Capabilities.memory_sync_domains`.
+        """
+        self._attributes = with_memory_sync_domain(self._attributes, domain, self._kernel.title)
         self._checked = None
         return self
 
@@ -273,6 +314,7 @@ class KernelLaunch:
                 kernel=self._kernel.title,
                 cluster=self._cluster,
                 cooperative=self._cooperative,
+                attributes=self._attributes,
             )
             self._checked = check_launch(
                 self._gpu,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .capabilities import Capabilities
 from .driver import ArgumentLayout, FunctionAttributes
 from .errors import ArgumentSizeError, GeometryError, LimitExceeded, NotSupported
-from .geometry import Dim3, Geometry
+from .geometry import Dim3, Geometry, LaunchAttributes
 from .signature import ArgumentDescription
 
 _AXES = "xyz"
@@ -16,8 +16,9 @@ def check_geometry(
 ) -> None:
     """Raise unless the device can run this shape of this kernel.
 
-    Raises GeometryError for an empty block, LimitExceeded for anything over a limit, NotSupported for clusters and
-    cooperative launches that the device has not. A zero in the grid is legal: such a launch does nothing.
+    Raises GeometryError for an empty block, LimitExceeded for anything over a limit, NotSupported for clusters,
+    cooperative launches and attributes that the device has not. A zero in the grid is legal: such a launch does
+    nothing. What only the driver can tell (occupancy, large clusters) is not checked here.
     """
     _check_block(geometry.block, kernel, capabilities, attributes)
     _check_grid(geometry, kernel, capabilities)
@@ -31,6 +32,8 @@ def check_geometry(
             backend=capabilities.backend,
             feature="cooperative",
         )
+    if geometry.attributes is not None:
+        _check_attributes(geometry.attributes, kernel, capabilities)
 
 
 def _check_block(block: Dim3, kernel: str, capabilities: Capabilities, attributes: FunctionAttributes) -> None:
@@ -134,6 +137,48 @@ def _check_cluster(cluster: Dim3, grid: Dim3, kernel: str, capabilities: Capabil
                 kernel=kernel,
                 axis=axis,
                 asked=size,
+            )
+
+
+def _check_attributes(attributes: LaunchAttributes, kernel: str, capabilities: Capabilities) -> None:
+    for is_asked, is_there, feature, advice in (
+        (
+            attributes.programmatic,
+            capabilities.programmatic_launches,
+            "programmatic launches",
+            "launch without .programmatic(): it then starts when the one in front of it has ended",
+        ),
+        (
+            attributes.priority is not None,
+            capabilities.launch_priorities is not None,
+            "launch priorities",
+            "launch without .priority(), on a stream of gpu.create_stream(priority=…)",
+        ),
+        (
+            attributes.memory_sync_domain is not None,
+            capabilities.memory_sync_domains,
+            "memory sync domains",
+            "launch without .memory_sync_domain(): its fences then order everything",
+        ),
+    ):
+        if is_asked and not is_there:
+            raise NotSupported(
+                f"{kernel}: {feature} are not supported by {capabilities.device}; {advice}",
+                backend=capabilities.backend,
+                feature=feature,
+            )
+    if attributes.priority is not None and capabilities.launch_priorities is not None:
+        # A driver takes any number and clamps it without a word.
+        least, most = capabilities.launch_priorities
+        limit = min(max(attributes.priority, most), least)
+        if limit != attributes.priority:
+            raise LimitExceeded(
+                kernel=kernel,
+                what="launch priority",
+                asked=attributes.priority,
+                limit=limit,
+                device=capabilities.device,
+                advice=f"Priorities go from {least} (least urgent) to {most} (most urgent)",
             )
 
 

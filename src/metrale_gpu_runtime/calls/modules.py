@@ -10,6 +10,7 @@ from ..books import BackendBooks
 from ..buffers import DeviceBuffer
 from ..driver import MemoryKind
 from ..elements import BYTES
+from ..geometry import Geometry
 from ..kernel import Kernel, Module
 from ..memory.allocation import Allocation
 from ..modules.loading import LoadedModule
@@ -156,6 +157,10 @@ class ModuleCalls(StreamCalls):
     def max_active_blocks_per_sm(self, kernel: Kernel, block_threads: int, shared_mem: int = 0) -> int:
         """How many blocks of a kernel fit on one multiprocessor. Raises NotSupported where that is not known."""
         return self._ask(None, self._driver.max_active_blocks, kernel.handle, block_threads, shared_mem)
+
+    def max_cluster_blocks(self, kernel: Kernel, geometry: Geometry) -> int:
+        """The largest cluster, in blocks, that a kernel can be launched with at this block and shared memory."""
+        return self._ask(None, self._driver.max_cluster_blocks, kernel.handle, geometry)
 
     # ------------------------------------------------ inside
 

@@ -68,6 +68,7 @@ class QueuedLaunch(QueuedOperation):
             stream=self.stream,
             arguments=self.arguments(),
             site=self.site,
+            extras=geometry.extras,
         )
 
 

@@ -22,7 +22,8 @@ class TracedOperation:
     """One operation. `kind` is "launch" or the call's name; `outcome` "queued", "empty", "rejected" or "failed".
 
     `image` is the launch's parameter block in hexadecimal, `arguments` the same for people; `nbytes` is what a copy or
-    fill moves; `range` the names of the `gpu.range` blocks around it.
+    fill moves; `range` the names of the `gpu.range` blocks around it; `extras` what a launch asked for beyond grid,
+    block and shared memory ("cluster (2, 1, 1), priority -3").
     """
 
     kind: str
@@ -40,6 +41,7 @@ class TracedOperation:
     detail: str = ""
     site: str = ""
     range: str = ""
+    extras: str = ""
 
     def __str__(self) -> str:
         if self.kind != "launch":
@@ -47,6 +49,8 @@ class TracedOperation:
         text = f"{self.kernel} (module {self.module}), grid {self.grid}, block {self.block}"
         if self.shared_mem:
             text += f", {self.shared_mem} bytes of shared memory"
+        if self.extras:
+            text += f", {self.extras}"
         text += f", stream {self.stream}, arguments ({self.arguments})"
         return text if self.outcome == "queued" else f"{text}: {self.outcome}"
 
@@ -88,6 +92,7 @@ class Trace:
                 bytes(record.image).hex(),
                 site=record.site,
                 range=regions.current(),
+                extras=geometry.extras,
             )
         )
 
