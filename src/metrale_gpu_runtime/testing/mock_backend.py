@@ -69,10 +69,16 @@ class MockGpuBackend(GpuBackend):
         *,
         attributes: FunctionAttributes | None = None,
         blocks_per_multiprocessor: int | None = None,
+        max_cluster_blocks: int | None = None,
     ) -> None:
         """Let a Python function stand for a kernel's body; see MockDriver.define_kernel."""
         self.mock.define_kernel(
-            module, function, body, attributes=attributes, blocks_per_multiprocessor=blocks_per_multiprocessor
+            module,
+            function,
+            body,
+            attributes=attributes,
+            blocks_per_multiprocessor=blocks_per_multiprocessor,
+            max_cluster_blocks=max_cluster_blocks,
         )
 
     def declare_kernels(self, module: str, *functions: str) -> None:

@@ -34,6 +34,7 @@ from ...driver import (
     FunctionAttributes,
     LaunchTarget,
     MemoryKind,
+    TensorMapDescription,
 )
 from ...errors import DriverFault, Finding, KernelNotFound
 from ...geometry import Geometry
@@ -49,9 +50,10 @@ from .kernels import (
     LoadedModule,
     declared_kernels,
 )
-from .memory import ContractViolation, MockMemory, Region
+from .memory import GRANULE, ContractViolation, MockMemory, Region
 from .profiles import profile as named_profile
 from .queues import Operation, Queues, Recording
+from .tensor_maps import encode
 
 GIB = 1024**3
 
@@ -93,7 +95,9 @@ class MockDriver(Driver):
         self.violations: list[str] = []
         reserved = min(8 * GIB, total_memory // 16) if reserved_memory is None else reserved_memory
         self._memory = MockMemory(total_memory, reserved, fill)
-        self._queues = Queues(queue_depth, keep_ran=keep_log)
+        self._queues = Queues(queue_depth, keep_ran=keep_log, refuse=self._violation)
+        self.host_available: int | None = None
+        """What the host has free, for a device that shares its memory (`Capabilities.unified_memory`)."""
         self._queues.open(DEFAULT_STREAM)
         self._events: dict[EventHandle, Recording | None] = {}
         self._modules: dict[ModuleHandle, LoadedModule] = {}
@@ -121,12 +125,15 @@ class MockDriver(Driver):
         *,
         attributes: FunctionAttributes | None = None,
         blocks_per_multiprocessor: int | None = None,
+        max_cluster_blocks: int | None = None,
     ) -> None:
         """Let a Python function stand for a kernel's body, and say what the driver knows of the kernel.
 
         Holds for lookups made afterwards. `body` gets a KernelContext.
         """
-        self._definitions[module, function] = KernelDefinition(body, attributes, blocks_per_multiprocessor)
+        self._definitions[module, function] = KernelDefinition(
+            body, attributes, blocks_per_multiprocessor, max_cluster_blocks
+        )
 
     def declare_kernels(self, module: str, *functions: str) -> None:
         """Say that a module has these kernels, without a body; what `strict` then finds."""
@@ -157,6 +164,7 @@ class MockDriver(Driver):
         """How many of each kind the engine has not given back; all 0 after `close` of a correct engine."""
         return {
             "allocations": len(self._memory.live),
+            "reservations": len(self._memory.reserved),
             "streams": len(self._queues.streams) - 1,
             "events": len(self._events),
             "modules": len(self._modules),
@@ -254,8 +262,10 @@ class MockDriver(Driver):
 
     def _region(self, address: int, nbytes: int) -> Region:
         found = self._memory.find(address)
-        if found is None or found[1] + nbytes > found[0].nbytes:
+        if found is None or not found[0].holds(found[1], nbytes):
             raise self._violation(f"{nbytes} bytes at {address:#x} do not lie in one live allocation")
+        if found[0].given_back:
+            raise self._violation(f"{address:#x} was given to free_async and is used again")
         return found[0]
 
     def _stream(self, stream: StreamHandle) -> StreamHandle:
@@ -285,15 +295,93 @@ class MockDriver(Driver):
             found = self._memory.find(address)
             if found is not None and found[0].pending:
                 raise self._violation(f"free({address:#x}) while {found[0].pending} queued operations use it")
-            try:
+            if found is not None and not found[0].ready:
+                raise self._violation(f"free({address:#x}) before its stream has come to the allocation")
+            with self._noting_violations():
                 self._memory.release(address, kind)
-            except ContractViolation as error:
-                self.violations.append(str(error))
-                raise
+
+    @contextmanager
+    def _noting_violations(self) -> Iterator[None]:
+        try:
+            yield
+        except ContractViolation as error:
+            self.violations.append(str(error))
+            raise
 
     def memory_figures(self) -> tuple[int, int]:
         with self._call(calls.MemoryFigures()):
-            return self._memory.free, self._memory.total
+            free = self._memory.free
+            if self.capabilities.unified_memory and self.host_available is not None:
+                free = max(free, self.host_available)
+            return free, self._memory.total
+
+    def device_free_memory(self) -> int:
+        with self._call(calls.DeviceFreeMemory()):
+            return self._memory.free
+
+    def alloc_async(self, nbytes: int, stream: StreamHandle) -> int:
+        call = calls.AllocAsync(nbytes, stream)
+        with self._call(call):
+            self._stream(stream)
+            region = self._memory.allocate(nbytes, MemoryKind.DEVICE)
+            region.ready = False
+
+            def reach() -> None:
+                region.ready = True
+
+            self._queues.push(Operation(call, stream, reach, dropped=reach))
+            call.address = region.base
+            return region.base
+
+    def free_async(self, address: int, stream: StreamHandle) -> None:
+        call = calls.FreeAsync(address, stream)
+        with self._call(call, clean_up=True):
+            found = self._memory.find(address)
+            if found is None or found[1] or found[0].given_back:
+                raise self._violation(f"free_async({address:#x}) of what alloc_async never returned or is freed")
+            region = found[0]
+            region.given_back = True
+
+            def release() -> None:
+                if region.pending:
+                    raise self._violation(
+                        f"free_async({address:#x}) ran before {region.pending} operations that use it"
+                    )
+                self._memory.release(address, MemoryKind.DEVICE)
+
+            def drop() -> None:
+                self._memory.release(address, MemoryKind.DEVICE)
+
+            if self._lost is not None:
+                drop()
+            else:
+                self._queues.push(Operation(call, self._stream(stream), release, dropped=drop))
+
+    def reserve_addresses(self, nbytes: int) -> tuple[int, int, int]:
+        call = calls.ReserveAddresses(nbytes)
+        with self._call(call):
+            region = self._memory.reserve(nbytes)
+            call.address = region.base
+            return region.base, region.nbytes, GRANULE
+
+    def map_memory(self, address: int, nbytes: int) -> None:
+        with self._call(calls.MapMemory(address, nbytes)), self._noting_violations():
+            self._memory.map(address, nbytes)
+
+    def unmap_memory(self, address: int, nbytes: int) -> None:
+        with self._call(calls.UnmapMemory(address, nbytes), clean_up=True), self._noting_violations():
+            self._memory.unmap(address, nbytes)
+
+    def release_addresses(self, base: int, nbytes: int) -> None:
+        with self._call(calls.ReleaseAddresses(base, nbytes), clean_up=True), self._noting_violations():
+            self._memory.release_range(base, nbytes)
+
+    def encode_tensor_map(self, description: TensorMapDescription) -> bytes:
+        """Bytes that tell one description from another; NVIDIA's own form is known to its driver alone."""
+        with self._call(calls.EncodeTensorMap(description)):
+            if not self.capabilities.tensor_map_encoding:
+                raise self._violation("encode_tensor_map on a device that states no tensor_map_encoding")
+            return encode(description)
 
     def map_host(self, address: int, nbytes: int) -> int:
         """The device's own address of pinned memory; it differs from the host's, so that a mix-up shows."""
@@ -535,6 +623,11 @@ class MockDriver(Driver):
                 fitting = min(fitting, 2 * self.capabilities.max_static_and_dynamic_shared_mem // shared_mem)
             return fitting
 
+    def max_cluster_blocks(self, kernel: KernelHandle, geometry: Geometry) -> int:
+        with self._call(calls.AskClusterLimit(kernel, geometry.block.volume, geometry.shared_mem)):
+            said = self._kernel(kernel).definition.max_cluster_blocks
+            return said if said is not None else self.capabilities.max_cluster_blocks
+
     def global_symbol(self, module: ModuleHandle, name: str) -> tuple[int, int]:
         loaded = self._module(module)
         with self._call(calls.GlobalSymbol(loaded.image.name, name)):
@@ -573,6 +666,7 @@ class MockDriver(Driver):
             layout,
             geometry.cluster.as_tuple() if geometry.cluster is not None else None,
             geometry.cooperative,
+            geometry.attributes,
         )
         with self._call(call) as planned:
             self._kernel(kernel.handle)
@@ -602,7 +696,11 @@ class MockDriver(Driver):
 
     def _pointed_at(self, call: calls.Launch) -> tuple[Region, ...]:
         found = (self._memory.find(a.address) for a in call.arguments if a.kind is ArgumentKind.POINTER)
-        return tuple(at[0] for at in found if at is not None)
+        regions = tuple(at[0] for at in found if at is not None)
+        for region in regions:
+            if region.given_back:
+                raise self._violation(f"{call.line()}: {region.base:#x} was given to free_async and is used again")
+        return regions
 
     def _run_body(self, body: KernelBody, context: KernelContext) -> None:
         call = context.launch

@@ -14,7 +14,7 @@ from ...errors import (
     KernelNotFound,
     OutOfDeviceMemory,
 )
-from .log import Alloc, Call, Close, Launch, LoadModule, Lookup
+from .log import Alloc, AllocAsync, Call, Close, Launch, LoadModule, Lookup, MapMemory, ReserveAddresses
 
 ANY_CALL = "any"
 
@@ -22,7 +22,9 @@ CALLS = frozenset(kind.call for kind in Call.__subclasses__()) - {Close.call}
 """The names under which calls can be made to fail; those of `Driver`, but `launch` for a target's submit."""
 
 
-CLEAN_UP_CALLS = frozenset({"free", "destroy_stream", "destroy_event", "unload_module"})
+CLEAN_UP_CALLS = frozenset(
+    {"free", "free_async", "unmap_memory", "release_addresses", "destroy_stream", "destroy_event", "unload_module"}
+)
 """The calls that give something back."""
 
 
@@ -39,7 +41,7 @@ class OutOfMemory(Failure):
     """An allocation finds no room; any other call is refused with the driver's code for it."""
 
     def error(self, call: Call) -> Exception:
-        if isinstance(call, Alloc):
+        if isinstance(call, Alloc | AllocAsync | MapMemory | ReserveAddresses):
             return OutOfDeviceMemory(
                 f"mock: no {call.nbytes} bytes left (injected)", nbytes=call.nbytes, free=0, total=None
             )
@@ -138,7 +140,7 @@ class LaunchFault(Failure):
 
 def natural_failure(call: str) -> Failure:
     """What this call fails with on a device that works but is pressed: memory out, source refused, launch refused."""
-    if call == "alloc":
+    if call in ("alloc", "alloc_async", "map_memory", "reserve_addresses"):
         return OutOfMemory()
     if call == "load_module":
         return CompileRefusal()

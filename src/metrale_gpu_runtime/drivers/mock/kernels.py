@@ -141,6 +141,7 @@ class KernelDefinition:
     body: KernelBody | None = None
     attributes: FunctionAttributes | None = None
     blocks_per_multiprocessor: int | None = None
+    max_cluster_blocks: int | None = None
 
 
 @dataclass(slots=True)

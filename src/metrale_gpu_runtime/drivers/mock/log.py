@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import ClassVar, TypeVar
 
-from ...driver import ArgumentKind, ArgumentLayout
+from ...driver import ArgumentKind, ArgumentLayout, TensorMapDescription
+from ...geometry import LaunchAttributes
 
 
 @dataclass(slots=True)
@@ -41,6 +42,55 @@ class Free(Call):
     call: ClassVar[str] = "free"
     address: int
     kind: str
+
+
+@dataclass(slots=True)
+class AllocAsync(Call):
+    call: ClassVar[str] = "alloc_async"
+    nbytes: int
+    stream: int
+    address: int | None = None
+
+
+@dataclass(slots=True)
+class FreeAsync(Call):
+    call: ClassVar[str] = "free_async"
+    address: int
+    stream: int
+
+
+@dataclass(slots=True)
+class ReserveAddresses(Call):
+    call: ClassVar[str] = "reserve_addresses"
+    nbytes: int
+    address: int | None = None
+
+
+@dataclass(slots=True)
+class MapMemory(Call):
+    call: ClassVar[str] = "map_memory"
+    address: int
+    nbytes: int
+
+
+@dataclass(slots=True)
+class UnmapMemory(Call):
+    call: ClassVar[str] = "unmap_memory"
+    address: int
+    nbytes: int
+
+
+@dataclass(slots=True)
+class ReleaseAddresses(Call):
+    call: ClassVar[str] = "release_addresses"
+    address: int
+    nbytes: int
+
+
+@dataclass(slots=True)
+class EncodeTensorMap(Call):
+    call: ClassVar[str] = "encode_tensor_map"
+    description: TensorMapDescription
 
 
 @dataclass(slots=True)
@@ -212,6 +262,11 @@ class MemoryFigures(Call):
 
 
 @dataclass(slots=True)
+class DeviceFreeMemory(Call):
+    call: ClassVar[str] = "device_free_memory"
+
+
+@dataclass(slots=True)
 class FunctionNames(Call):
     call: ClassVar[str] = "function_names"
     module: str
@@ -226,6 +281,14 @@ class AskAttributes(Call):
 @dataclass(slots=True)
 class AskOccupancy(Call):
     call: ClassVar[str] = "max_active_blocks"
+    handle: int
+    block_threads: int
+    shared_mem: int
+
+
+@dataclass(slots=True)
+class AskClusterLimit(Call):
+    call: ClassVar[str] = "max_cluster_blocks"
     handle: int
     block_threads: int
     shared_mem: int
@@ -276,6 +339,7 @@ class Launch(Call):
     layout: ArgumentLayout = field(repr=False)
     cluster: tuple[int, int, int] | None = None
     cooperative: bool = False
+    attributes: LaunchAttributes | None = None
 
     @property
     def arguments(self) -> tuple[RecordedArgument, ...]:
@@ -287,7 +351,7 @@ class Launch(Call):
         )
 
 
-QUERIES = frozenset({"query_stream", "query_event", "memory_figures"})
+QUERIES = frozenset({"query_stream", "query_event", "memory_figures", "device_free_memory"})
 """Calls that change nothing a program can see; a transcript may leave them out."""
 
 _C = TypeVar("_C", bound=Call)

@@ -23,6 +23,9 @@ GENERIC = Capabilities(
     untracked_pointers=True,
     cooperative=True,
     clusters=True,
+    programmatic_launches=True,
+    launch_priorities=(0, -5),
+    memory_sync_domains=True,
     local_arguments=True,
 )
 """A permissive device: CUDA's launch limits, and every kind of argument there is."""
@@ -32,8 +35,12 @@ _CUDA = replace(
     # From compute capability 7.0 on with CUDA 12.1; 4096 before.
     max_parameter_nbytes=32764,
     clusters=False,
+    programmatic_launches=False,
+    memory_sync_domains=False,
     tensor_maps=False,
     local_arguments=False,
+    stream_ordered_memory=True,
+    lazy_memory=True,
 )
 
 _PROFILES = {
@@ -52,7 +59,10 @@ _PROFILES = {
         max_static_and_dynamic_shared_mem=227 * 1024,
         multiprocessor_count=132,
         clusters=True,
+        programmatic_launches=True,
+        memory_sync_domains=True,
         tensor_maps=True,
+        tensor_map_encoding=True,
     ),
     "RTX 4090": replace(
         _CUDA,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from ...errors import DriverFault
 from .kernels import LoadedModule
 from .log import Call, Launch
-from .memory import Region
+from .memory import ContractViolation, Region
 
 TICK_MS = 1 / 1024
 """How far the mock's clock goes with each operation that runs."""
@@ -35,7 +35,8 @@ class Operation:
     """One piece of queued work.
 
     `action` does it; `regions` and `module` are what it uses; `awaits` an event recording it must wait for,
-    `records` one that it reaches; `fault` what it fails with instead of being done.
+    `records` one that it reaches; `fault` what it fails with instead of being done; `dropped` is called when it is
+    thrown away instead.
     """
 
     call: Call
@@ -47,6 +48,7 @@ class Operation:
     fault: DriverFault | None = None
     drops_later: bool = False
     module: LoadedModule | None = None
+    dropped: Callable[[], None] | None = None
 
 
 @dataclass(slots=True)
@@ -64,6 +66,8 @@ class Queues:
     keep_ran: bool = True
     # What failed while a full queue was pushed on, to be raised by the next call that waits or polls.
     found: list[DriverFault] = field(default_factory=list)
+    # Makes the error for an operation that the engine let run too early.
+    refuse: Callable[[str], Exception] = ContractViolation
 
     def open(self, stream: int) -> None:
         self.streams[stream] = deque()
@@ -97,6 +101,12 @@ class Queues:
             operation.records.reached, operation.records.time_ms = True, self.time_ms
         if self.keep_ran:
             self.ran.append(operation.call)
+        for region in operation.regions:
+            if not region.ready:
+                raise self.refuse(
+                    f"{operation.call.line()}: ran before the stream in whose order {region.base:#x} was allocated had "
+                    "come to that allocation"
+                )
         try:
             if operation.fault is not None:
                 raise operation.fault
@@ -124,6 +134,8 @@ class Queues:
             if operation.records is not None:
                 # Whoever waits for it must not wait for ever.
                 operation.records.reached, operation.records.time_ms = True, self.time_ms
+            if operation.dropped is not None:
+                operation.dropped()
             if isinstance(operation.call, Launch):
                 dropped.append(operation.call.ordinal)
         return tuple(dropped)
