@@ -104,6 +104,7 @@ if TYPE_CHECKING:
     from .stream import Event as Event
     from .stream import Graph as Graph
     from .stream import Stream as Stream
+    from .tensor_map import TensorMap as TensorMap
     from .testing.mock_backend import MockGpuBackend as MockGpuBackend
     from .trace.difference import difference as difference
     from .trace.recording import Trace as Trace
@@ -185,6 +186,7 @@ _HOMES = {
     "signature": ("KernelSignature",),
     "slots": ("slot",),
     "stream": ("Event", "Graph", "Stream"),
+    "tensor_map": ("TensorMap",),
     "testing.mock_backend": ("MockGpuBackend",),
     "trace.difference": ("difference",),
     "trace.recording": ("Trace",),

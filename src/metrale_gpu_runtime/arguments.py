@@ -252,6 +252,11 @@ def argument_from_value(
         return struct_argument(value, kernel=kernel, index=index, name=name)
     if isinstance(value, (bytes, bytearray)):
         return bytes_argument(value, kernel=kernel, index=index, name=name)
+    # A value that holds memory: a TensorMap.
+    as_argument = getattr(type(value), "as_argument", None)
+    if as_argument is not None:
+        made: Argument = as_argument(value, gpu, kernel=kernel, index=index, name=name)
+        return made
     return pointer_argument(gpu, value, kernel=kernel, index=index, name=name)
 
 

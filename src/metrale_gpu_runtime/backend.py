@@ -12,8 +12,8 @@ from typing import Self, cast
 from .calls.buffers import BufferCalls
 from .calls.capture import CaptureCalls
 from .calls.debugging import DebugCalls
-from .calls.launching import LaunchCalls
 from .calls.modules import AskedDriver, ModuleCalls
+from .calls.tensor_maps import TensorMapCalls
 from .driver import Driver
 from .errors import GpuError, GpuResourceWarning, KernelFault
 from .memory.pointers import PointerValue
@@ -26,7 +26,7 @@ __all__ = ["GpuBackend", "PointerValue"]
 _open_backends: weakref.WeakSet[GpuBackend] = weakref.WeakSet()
 
 
-class GpuBackend(BufferCalls, LaunchCalls, CaptureCalls, ModuleCalls, DebugCalls):
+class GpuBackend(BufferCalls, TensorMapCalls, CaptureCalls, ModuleCalls, DebugCalls):
     """One open device. Made by `open_backend(…)`; a context manager that closes it.
 
     `debug_sync`: wait for every launch, so that a fault names it (None: METRALE_DEBUG_SYNC_KERNELS=1 turns it on).

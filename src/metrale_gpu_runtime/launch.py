@@ -33,15 +33,13 @@ from .geometry import Dim3, Extent, LaunchAttributes
 from .handles import DevicePtr
 from .kernel import Kernel
 from .slots import Slot
+from .tensor_map import TENSOR_MAP_ALIGN, TENSOR_MAP_NBYTES, TensorMap
 from .trace.site import call_site
 
 if TYPE_CHECKING:
     from .backend import GpuBackend, PointerValue
     from .prepared import PreparedLaunch
     from .stream import Stream
-
-TENSOR_MAP_NBYTES = 128
-TENSOR_MAP_ALIGN = 128
 
 
 class KernelLaunch:
@@ -178,7 +176,9 @@ class KernelLaunch:
         return self._add(pointer_argument(self._gpu, pointer, kernel=self._kernel.title, index=index))
 
     def arg_tensormap(self, tensor_map: object) -> KernelLaunch:
-        """A 128-byte `CUtensorMap` by value, for a parameter declared `const __grid_constant__ CUtensorMap`."""
+        """A TensorMap, or the 128 bytes of a `CUtensorMap`, by value: for a parameter declared
+        `const __grid_constant__ CUtensorMap`. Of bytes nobody knows which memory they describe: name it in `.uses`.
+        """
         index, kernel = self._next(), self._kernel.title
         capabilities = self._gpu.capabilities
         if not capabilities.tensor_maps:
@@ -187,6 +187,8 @@ class KernelLaunch:
                 backend=capabilities.backend,
                 feature="tensor maps",
             )
+        if isinstance(tensor_map, TensorMap):
+            return self._add(tensor_map.as_argument(self._gpu, kernel=kernel, index=index))
         return self._add(
             bytes_argument(tensor_map, kernel=kernel, index=index, align=TENSOR_MAP_ALIGN, nbytes=TENSOR_MAP_NBYTES)
         )
