@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from .errors import GpuResourceWarning as GpuResourceWarning
     from .errors import GpuWarning as GpuWarning
     from .errors import HandleClosed as HandleClosed
+    from .errors import IncompatibleCode as IncompatibleCode
     from .errors import InvalidPointer as InvalidPointer
     from .errors import KernelFault as KernelFault
     from .errors import KernelNotFound as KernelNotFound
@@ -139,6 +140,7 @@ _HOMES = {
         "GpuResourceWarning",
         "GpuWarning",
         "HandleClosed",
+        "IncompatibleCode",
         "InvalidPointer",
         "KernelFault",
         "KernelNotFound",

@@ -193,6 +193,32 @@ class CompileError(ModuleLoadError):
         super().__init__(message, module=module)
 
 
+class IncompatibleCode(ModuleLoadError):
+    """Code that this device or its driver cannot run, found before the driver was asked or explained after it refused.
+
+    `needs` says what the code was made for, `device_architecture` what the device is ("sm_90"), `driver_version` the
+    driver's number (12020 for CUDA 12.2), `ptx_version` that of PTX as (8, 7). `log` is the driver's whole compile log
+    and `code_name` its error where it was asked.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        module: str,
+        needs: str,
+        device_architecture: str,
+        driver_version: int | None = None,
+        ptx_version: tuple[int, int] | None = None,
+        code_name: str = "",
+        log: str = "",
+    ) -> None:
+        self.needs, self.device_architecture = needs, device_architecture
+        self.driver_version, self.ptx_version = driver_version, ptx_version
+        self.code_name, self.log = code_name, log
+        super().__init__(message, module=module)
+
+
 class UnsupportedInstruction(NotSupported, ModuleLoadError):
     """This kernel needs what the backend does not translate: `kernel`, `instruction`, `line` of the PTX."""
 

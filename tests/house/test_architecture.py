@@ -34,6 +34,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "slots",
         "elements",
         "ptx",
+        "cuda_images",
         "code_objects",
     ),
     ("driver",),

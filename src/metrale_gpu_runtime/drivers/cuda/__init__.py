@@ -1,0 +1,1 @@
+"""CUDA, on NVIDIA's driver API."""
