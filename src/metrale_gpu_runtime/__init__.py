@@ -79,6 +79,8 @@ if TYPE_CHECKING:
     from .kernel import Kernel as Kernel
     from .kernel import Module as Module
     from .launch import KernelLaunch as KernelLaunch
+    from .memory.lazy import LazyBuffer as LazyBuffer
+    from .memory.lazy import MappingBudget as MappingBudget
     from .memory.pinned import PinnedMemory as PinnedMemory
     from .memory.redzones import RedzoneDamage as RedzoneDamage
     from .prepared import LaunchSequence as LaunchSequence
@@ -163,6 +165,7 @@ _HOMES = {
     "handles": ("DevicePtr", "KernelHandle"),
     "kernel": ("Kernel", "Module"),
     "launch": ("KernelLaunch",),
+    "memory.lazy": ("LazyBuffer", "MappingBudget"),
     "memory.pinned": ("PinnedMemory",),
     "memory.redzones": ("RedzoneDamage",),
     "prepared": ("LaunchSequence", "PreparedLaunch"),

@@ -12,6 +12,7 @@ from typing import Self, cast
 from .calls.buffers import BufferCalls
 from .calls.capture import CaptureCalls
 from .calls.debugging import DebugCalls
+from .calls.lazy import LazyCalls
 from .calls.modules import AskedDriver, ModuleCalls
 from .calls.tensor_maps import TensorMapCalls
 from .driver import Driver
@@ -26,7 +27,7 @@ __all__ = ["GpuBackend", "PointerValue"]
 _open_backends: weakref.WeakSet[GpuBackend] = weakref.WeakSet()
 
 
-class GpuBackend(BufferCalls, TensorMapCalls, CaptureCalls, ModuleCalls, DebugCalls):
+class GpuBackend(BufferCalls, LazyCalls, TensorMapCalls, CaptureCalls, ModuleCalls, DebugCalls):
     """One open device. Made by `open_backend(…)`; a context manager that closes it.
 
     `debug_sync`: wait for every launch, so that a fault names it (None: METRALE_DEBUG_SYNC_KERNELS=1 turns it on).
@@ -120,7 +121,9 @@ class GpuBackend(BufferCalls, TensorMapCalls, CaptureCalls, ModuleCalls, DebugCa
                 self._ledger.remove(block.twin, "released when its backend was closed")
             self._ledger.remove(block, "released when its backend was closed")
             if block.driver_base and not is_in_use:
-                attempt(self._driver_free, block.driver_base, block.kind)
+                attempt(self._free_memory, block)
+            elif block.mapping is not None:
+                block.mapping.refund()
         is_idle = all(lane.is_idle for lane in self._lanes.values())
         for name in self._registry.module_names():
             module = self._modules.pop(name, None)

@@ -239,20 +239,45 @@ class BackendBooks:
             lane.issued += 1
             lane.fence_sequence = lane.issued
 
+    def _order_birth(self, block: Block, lane: Lane) -> None:
+        """Let a stream wait, once, for the allocation of memory that was made in another stream's order.
+
+        The caller holds the stream's lock and queues the first use there.
+        """
+        born = block.born
+        if born is None:
+            return
+        if born.lane.is_done(born.sequence) or born.lane.gone:
+            block.born = None
+        elif born.lane is not lane and lane not in born.ordered:
+            assert born.lane.birth_mark is not None
+            self._ask(lane, self._driver.wait_event, lane.handle, born.lane.birth_mark)
+            born.ordered.add(lane)
+
     # ------------------------------------------------ giving back
 
     def _give_back(self, block: Block) -> None:
         """Return a block that nobody refers to any more to the driver and take it off the books."""
         is_ours = self._ledger.remove(block, "released when its last reference was dropped")
         if is_ours and block.driver_base and not self._is_closed:
-            self._clean_up(self._driver_free, block.driver_base, block.kind)
+            self._clean_up(self._free_memory, block)
+
+    def _free_memory(self, block: Block) -> None:
+        """Return a block's memory to the driver in the way it was had from it."""
+        if block.mapping is not None:
+            block.mapping.give_back(self._driver, self._driver_give_back)
+        else:
+            self._driver_free(block.driver_base, block.kind)
 
     def _driver_free(self, address: int, kind: MemoryKind) -> None:
+        self._driver_give_back(self._driver.free, address, kind)
+
+    def _driver_give_back(self, call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
         threads = self._threads.__dict__
         was_asking = threads.get("is_asking", False)
         threads["is_asking"] = True
         try:
-            self._driver.free(address, kind)
+            call(*args, **kwargs)
         except DriverFault as fault:
             error = self._note_fault(fault, None)
             # Memory of a lost context is gone with it; any other fault is older than this free and must be told.
@@ -315,8 +340,9 @@ class BackendBooks:
                 self._dropped_streams.append(lane)
                 return
             del self._lanes[lane.handle]
-        if lane.fence is not None:
-            self._clean_up(self._destroy_event_handle, lane.fence)
+        for mark in (lane.fence, lane.birth_mark):
+            if mark is not None:
+                self._clean_up(self._destroy_event_handle, mark)
         # A driver may give the same handle out again: the numbers go on, so that old uses stay done.
         self._sequence_floors[lane.handle] = lane.issued
         if not self._is_closed and not self.is_lost:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from .trace.operations import QueuedLaunch
 
 if TYPE_CHECKING:
     from .calls.capture import Capture
+    from .stream import Stream
 
 RING_LENGTH = 64
 """How many launches since the last good synchronisation a stream remembers by name."""
@@ -37,6 +39,7 @@ class Lane:
     """
 
     __slots__ = (
+        "birth_mark",
         "capture",
         "completed",
         "fence",
@@ -44,14 +47,18 @@ class Lane:
         "gone",
         "handle",
         "has_failed_wait",
+        "is_foreign",
         "is_synchronous",
         "issued",
         "joins",
         "lock",
+        "native",
+        "owner",
         "progress",
         "retained",
         "ring",
         "waiters",
+        "wrapper",
     )
 
     def __init__(self, handle: StreamHandle, *, is_synchronous: bool, progress: Progress, floor: int = 0) -> None:
@@ -70,10 +77,19 @@ class Lane:
         # An event of the engine's own, and the operation it marks (0: none), for streams that nobody waits for.
         self.fence: EventHandle | None = None
         self.fence_sequence = 0
+        # An event behind the last allocation made in this stream's order.
+        self.birth_mark: EventHandle | None = None
         # A wait ended with an error and nothing has been waited for since: frees in a clean-up do not raise then.
         self.has_failed_wait = False
         # Threads inside a wait for it; until they are back it is not destroyed.
         self.waiters = 0
+        # Another library's stream: never destroyed here, and not waited for while it holds no work of ours, since its
+        # maker may have destroyed it by then. `owner` is the object that keeps it, where one was given.
+        self.is_foreign = False
+        self.owner: object = None
+        # The handle by which other libraries know it, once it was asked for; the Stream that stands for it.
+        self.native: int | None = None
+        self.wrapper: weakref.ref[Stream] | None = None
 
     def is_done(self, sequence: int) -> bool:
         """True when the operation of that number is known to be done."""

@@ -218,6 +218,7 @@ class CaptureCalls(QueueingCalls):
             for block in allocations:
                 if block.gone:
                     raise dead_pointer(block.base, block, graph.name)
+                self._order_birth(block, lane)
             for block in allocations:
                 block.uses[lane.handle] = block.last_use = launch
             lane.ring.append(launch)

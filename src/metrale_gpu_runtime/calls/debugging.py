@@ -56,7 +56,7 @@ class DebugCalls(BackendBooks):
                 self._ledger.remove(block.twin, "released by sweep_unreleased")
             self._ledger.remove(block, "released by sweep_unreleased")
             if block.driver_base:
-                self._driver_free(block.driver_base, block.kind)
+                self._free_memory(block)
         warnings.warn(f"sweep_unreleased freed what was never freed: {text}", GpuResourceWarning, stacklevel=2)
         return len(left)
 

@@ -103,6 +103,11 @@ class LaunchCalls(QueueingCalls):
                 if block.gone:
                     launch.sequence -= 1
                     raise dead_pointer(block.base, block, f"{record.kernel_name}: argument")
+                if block.born is not None:
+                    # Should that fail, what was marked before is in use no longer than what is queued already.
+                    launch.sequence = lane.issued
+                    self._order_birth(block, lane)
+                    launch.sequence = lane.issued + 1
                 block.uses[lane.handle] = block.last_use = launch
             lane.ring.append(launch)
             is_lent = False

@@ -14,18 +14,19 @@ from ..errors import (
     OutOfDeviceMemory,
 )
 from ..handles import DevicePtr
-from ..memory.allocation import Allocation, Block
+from ..memory.allocation import Allocation, Birth, Block
 from ..memory.pinned import PinnedMemory
 from ..memory.redzones import RedzoneSize
 from ..trace.operations import QueuedOperation
 from ..trace.site import call_site
-from .handles import HandleCalls
+from .queueing import QueueingCalls
 
 if TYPE_CHECKING:
+    from ..lane import Lane
     from ..stream import Stream
 
 
-class MemoryCalls(HandleCalls):
+class MemoryCalls(QueueingCalls):
     """The part of GpuBackend that allocates."""
 
     _redzone: RedzoneSize
@@ -45,9 +46,16 @@ class MemoryCalls(HandleCalls):
         return _pointer(self._allocate(nbytes, label=label, owned=False, kind=MemoryKind.MANAGED))
 
     def alloc_async(self, nbytes: int, stream: Stream | int | None = None, *, label: str = "") -> DevicePtr:
-        """As `alloc`, for use on `stream`; give it back in that stream's order with `free_async`."""
-        self.resolve_stream(stream)
-        return _pointer(self._allocate(nbytes, label=label, owned=False))
+        """As `alloc`, for use on `stream`; give it back in that stream's order with `free_async`.
+
+        Where `Capabilities.stream_ordered_memory` it comes from the device's pool, in the stream's order: another
+        stream's first use of it waits for the allocation by itself (not for what was written since: order that with
+        an event), and `free` wants the stream to have come to it. While the stream is captured, or this thread records
+        a sequence, it is an ordinary allocation, made at once and outside of the recording.
+        """
+        lane = self.resolve_stream(stream)._lane
+        in_order = self._capabilities.stream_ordered_memory and self._recorder_of(lane) is None
+        return _pointer(self._allocate(nbytes, label=label, owned=False, lane=lane if in_order else None))
 
     def free(self, pointer: object) -> None:
         """Give back what `alloc` returned, or a buffer before its last reference drops. Null is nothing.
@@ -83,11 +91,15 @@ class MemoryCalls(HandleCalls):
     def free_async(self, pointer: object, stream: Stream | int | None = None) -> None:
         """Give memory back when `stream` and every other stream that uses it have passed what is queued now.
 
-        Its pointers are dead at once. Raises as `free` does, but for memory in use.
+        Its pointers are dead at once. Memory of `alloc_async` that no other stream uses goes back to the device's pool
+        in the stream's order, without anybody waiting. Raises as `free` does, but for memory in use.
         """
         lane = self.resolve_stream(stream)._lane
         block = self._block_to_free(pointer, "free_async")
         if block is None:
+            return
+        if block.is_pooled and self._free_in_order(block, lane, call_site(2)):
+            self._settle()
             return
         with lane.lock:
             if not lane.is_idle:
@@ -156,19 +168,27 @@ class MemoryCalls(HandleCalls):
         return self._ask(None, self._driver.memory_figures)[1]
 
     def free_memory(self) -> int:
-        """Bytes that can still be allocated."""
+        """Bytes that can still be allocated; on a device that shares the host's memory, with what the host has free."""
         self._settle()
         return self._ask(None, self._driver.memory_figures)[0]
 
     def device_free_memory(self) -> int:
-        """Bytes the driver itself reports as free."""
-        return self._ask(None, self._driver.memory_figures)[0]
+        """Bytes the driver itself reports as free: the same, but where the device shares the host's memory."""
+        return self._ask(None, self._driver.device_free_memory)
 
     # ------------------------------------------------ inside
 
     def _allocate(
-        self, nbytes: int, *, label: str, owned: bool, kind: MemoryKind = MemoryKind.DEVICE, site: str | None = None
+        self,
+        nbytes: int,
+        *,
+        label: str,
+        owned: bool,
+        kind: MemoryKind = MemoryKind.DEVICE,
+        site: str | None = None,
+        lane: Lane | None = None,
     ) -> Allocation:
+        """An allocation on the books, guarded where that is asked for; in a stream's order where one is given."""
         self._check_usable()
         nbytes = read_nbytes(nbytes, "alloc")
         site = site if site is not None else call_site(2)
@@ -197,13 +217,16 @@ class MemoryCalls(HandleCalls):
         is_guarded = zone.nbytes > 0 and kind is not MemoryKind.PINNED
         front, back = (zone.front, zone.back(nbytes)) if is_guarded else (0, 0)
         driver_nbytes = front + nbytes + back
-        driver_base = self._reserve(driver_nbytes, kind)
-        if is_guarded:
-            try:
-                self._fill_bands(driver_base, front, nbytes, back, zone.fill)
-            except GpuError:
-                self._driver_free(driver_base, kind)
-                raise
+        driver_base = self._reserve(driver_nbytes, kind, lane)
+        born: Birth | None = None
+        try:
+            if is_guarded:
+                self._fill_bands(driver_base, front, nbytes, back, zone.fill, lane)
+            if lane is not None:
+                born = self._mark_birth(lane)
+        except GpuError:
+            self._take_nothing(driver_base, kind, lane)
+            raise
         allocation = self._ledger.enter(
             base=driver_base + front,
             nbytes=nbytes,
@@ -215,22 +238,69 @@ class MemoryCalls(HandleCalls):
             index=index,
             owned=owned,
         )
+        block = allocation.block
         if is_guarded:
-            allocation.block.fill = zone.fill
+            block.fill = zone.fill
+        if born is not None:
+            block.born, block.is_pooled = born, True
+            block.uses[born.lane.handle] = QueuedOperation(
+                born.lane.handle, born.sequence, lambda: f"alloc_async of {nbytes} bytes"
+            )
         return allocation
 
-    def _reserve(self, nbytes: int, kind: MemoryKind) -> int:
+    def _ask_memory(self, nbytes: int, kind: MemoryKind, lane: Lane | None) -> int:
+        if lane is None:
+            return self._ask(None, self._driver.alloc, nbytes, kind)
+        with lane.lock:
+            address = self._ask(lane, self._driver.alloc_async, nbytes, lane.handle)
+            lane.issued += 1
+            return address
+
+    def _mark_birth(self, lane: Lane) -> Birth:
+        """Record where in the stream's order an allocation was made. One mark a stream: a later one is as good."""
+        with lane.lock:
+            if lane.birth_mark is None:
+                lane.birth_mark = self._ask(lane, self._driver.create_event, False)
+                self._live_events.add(lane.birth_mark)
+            self._ask(lane, self._driver.record_event, lane.birth_mark, lane.handle)
+            lane.issued += 1
+            return Birth(lane, lane.issued)
+
+    def _take_nothing(self, driver_base: int, kind: MemoryKind, lane: Lane | None) -> None:
+        """Give back what an allocation that failed half-way has had from the driver."""
+        if lane is None:
+            self._driver_free(driver_base, kind)
+            return
+        with lane.lock:
+            self._driver_give_back(self._driver.free_async, driver_base, lane.handle)
+            lane.issued += 1
+
+    def _free_in_order(self, block: Block, lane: Lane, site: str) -> bool:
+        """Give a block of the pool back in the stream's order; False where another stream still uses it."""
+        is_asking = self._threads.__dict__.get("is_asking")
+        if is_asking or self._is_closed or self.is_lost or self._recorder_of(lane) is not None:
+            return False
+        with lane.lock:
+            if any(use.stream != lane.handle for use in self._in_flight.pending_uses(block)):
+                return False
+            if not self._ledger.remove(block, f"given to free_async at {site}"):
+                raise self._gone_already(block, block.base, "free_async")
+            self._clean_up(self._driver_give_back, self._driver.free_async, block.driver_base, lane.handle)
+            lane.issued += 1
+        return True
+
+    def _reserve(self, nbytes: int, kind: MemoryKind, lane: Lane | None = None) -> int:
         """The driver's allocation; when memory is short, what waits to be given back is waited for first."""
         for lane in self._in_flight.lanes_to_poll():
             self._poll(lane)
         self._settle()
         try:
-            return self._ask(None, self._driver.alloc, nbytes, kind)
+            return self._ask_memory(nbytes, kind, lane)
         except OutOfDeviceMemory as error:
             if not self._make_room():
                 raise self._out_of_memory(nbytes, error) from error
         try:
-            return self._ask(None, self._driver.alloc, nbytes, kind)
+            return self._ask_memory(nbytes, kind, lane)
         except OutOfDeviceMemory as error:
             raise self._out_of_memory(nbytes, error) from error
 
@@ -252,13 +322,17 @@ class MemoryCalls(HandleCalls):
             total=total,
         )
 
-    def _fill_bands(self, driver_base: int, front: int, nbytes: int, back: int, fill: int) -> None:
-        lane = self._default_lane
+    def _fill_bands(
+        self, driver_base: int, front: int, nbytes: int, back: int, fill: int, in_order: Lane | None
+    ) -> None:
+        lane = in_order if in_order is not None else self._default_lane
         with lane.lock:
             for address, count in ((driver_base, front), (driver_base + front + nbytes, back)):
                 if count:
                     self._ask(lane, self._driver.memset, address, fill, 1, count, lane.handle)
             lane.issued += 1
+        if in_order is not None:
+            return  # whoever uses the memory comes behind it
         # Waited for: a kernel on another stream may write here before a queued fill would.
         self._wait_for(lane)
 
@@ -338,7 +412,7 @@ class MemoryCalls(HandleCalls):
         if block.twin is not None:
             self._ledger.remove(block.twin, how)
         if block.driver_base and not self._is_closed:
-            self._clean_up(self._driver_free, block.driver_base, block.kind)
+            self._clean_up(self._free_memory, block)
         return True
 
     def _gone_already(self, block: Block, address: int, call: str) -> InvalidPointer:

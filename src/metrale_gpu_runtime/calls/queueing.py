@@ -164,6 +164,9 @@ class QueueingCalls(HandleCalls):
                 return None
         lent = [pointer.lent for pointer in pointers if pointer.lent is not None]
         with lane.lock:
+            for pointer in pointers:
+                if pointer.allocation is not None and pointer.allocation.block.born is not None:
+                    self._order_birth(pointer.allocation.block, lane)
             operation = QueuedOperation(lane.handle, lane.issued + 1, describe)
             for pointer in pointers:
                 if pointer.allocation is not None:

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 from ..driver import MemoryKind
 
 if TYPE_CHECKING:
+    from ..lane import Lane
     from ..trace.operations import QueuedOperation
+    from .lazy import LazyMapping
     from .ledger import Ledger
 
 
@@ -22,24 +24,30 @@ class Block:
 
     `base` is the address handed out (0 for no bytes), `driver_base` and `driver_nbytes` what the driver gave, red
     zones included. `uses` holds per stream number the last operation that names it, `last_use` the last of all.
-    `gone` says how it ended ("freed at file:line"), "" while it lives.
+    `gone` says how it ended ("freed at file:line"), "" while it lives. `born` is where in which stream's order it was
+    allocated, None when it can be used everywhere. Of reserved addresses `nbytes` have memory behind them, by
+    `mapping`; `reserved_nbytes` is 0 for memory that is all there.
     """
 
     __slots__ = (
         "__weakref__",
         "base",
+        "born",
         "driver_base",
         "driver_nbytes",
         "fill",
         "gone",
         "has_pending_free",
         "index",
+        "is_pooled",
         "kind",
         "label",
         "last_use",
         "ledger",
+        "mapping",
         "nbytes",
         "owned",
+        "reserved_nbytes",
         "site",
         "token",
         "twin",
@@ -61,6 +69,7 @@ class Block:
         site: str,
         index: int,
         owned: bool,
+        reserved_nbytes: int = 0,
     ) -> None:
         self.ledger = ledger
         self.base, self.nbytes = base, nbytes
@@ -70,6 +79,11 @@ class Block:
         self.last_use: QueuedOperation | None = None
         self.fill: int | None = None
         self.gone = ""
+        self.born: Birth | None = None
+        # From the device's pool, in a stream's order; it can go back in a stream's order too.
+        self.is_pooled = False
+        self.mapping: LazyMapping | None = None
+        self.reserved_nbytes = reserved_nbytes
         # Dead for everybody who holds a pointer, but not yet given back: queued work still uses it.
         self.has_pending_free = False
         # Why its contents are not what queued work should have written, and the operation that left them so.
@@ -89,9 +103,28 @@ class Block:
         """What a message calls it."""
         return repr(self.label) if self.label else f"allocation {self.index}"
 
+    @property
+    def span_nbytes(self) -> int:
+        """The bytes of its addresses: more than there is memory behind where they were reserved for later."""
+        return self.reserved_nbytes or self.nbytes
+
     def __str__(self) -> str:
         where = f" at {self.base:#x}" if self.base else ""
-        return f"{self.name} ({self.nbytes} bytes{where}, made at {self.site})"
+        size = f"{self.nbytes} bytes"
+        if self.reserved_nbytes:
+            size += f" mapped of {self.reserved_nbytes} reserved"
+        return f"{self.name} ({size}{where}, made at {self.site})"
+
+
+class Birth:
+    """Where a block was allocated in the order of one stream; other streams wait for it before they use it."""
+
+    __slots__ = ("lane", "ordered", "sequence")
+
+    def __init__(self, lane: Lane, sequence: int) -> None:
+        self.lane, self.sequence = lane, sequence
+        # The streams that were told to wait.
+        self.ordered: set[Lane] = set()
 
 
 class Allocation:

@@ -56,10 +56,12 @@ class Ledger:
         index: int,
         owned: bool,
         is_counted: bool = True,
+        reserved_nbytes: int = 0,
     ) -> Allocation:
         """Enter an allocation. `owned`: it is given back when the last reference drops, else only by `free`.
 
-        A module's variable is not counted: it belongs to the module, but its addresses are known.
+        A module's variable is not counted: it belongs to the module, but its addresses are known. Of
+        `reserved_nbytes` of addresses `nbytes` have memory behind them.
         """
         block = Block(
             self,
@@ -72,12 +74,13 @@ class Ledger:
             site=site,
             index=index,
             owned=owned,
+            reserved_nbytes=reserved_nbytes,
         )
         token = Allocation(block, self.dropped)
         block.token = weakref.ref(token) if owned else token
         with self._lock:
             if base:
-                self._ranges.insert(base, nbytes, block)
+                self._ranges.insert(base, block.span_nbytes, block)
             if is_counted:
                 self._live[index] = block
         return token
@@ -114,7 +117,7 @@ class Ledger:
         """The freed block that last held the address, as far as it is remembered."""
         with self._lock:
             for block in reversed(self._graves):
-                if block.base <= address < block.base + max(block.nbytes, 1):
+                if block.base <= address < block.base + max(block.span_nbytes, 1):
                     return block
         return None
 

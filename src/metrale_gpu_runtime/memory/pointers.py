@@ -108,10 +108,8 @@ class PointerReader:
         if block.gone:
             raise dead_pointer(address, block, what)
         behind = block.base + block.nbytes - address
-        if behind < 0 or address < block.base:
-            raise InvalidPointer(
-                f"{what}: {address:#x} lies {_outside(address, block)} of {block}", address=address, nbytes=block.nbytes
-            )
+        if behind <= 0 or address < block.base:
+            check_inside(address, block, what)
         return PointerValue(address, allocation, behind)
 
     def _read_address(self, address: int, what: str) -> PointerValue:
@@ -123,6 +121,7 @@ class PointerReader:
                 raise dead_pointer(address, block, what)
             allocation = block.allocation
             if allocation is not None:
+                check_inside(address, block, what)
                 return PointerValue(address, allocation, block.base + block.nbytes - address)
             raise InvalidPointer(
                 f"{what}: {address:#x} lies in {block}, whose last reference was dropped; "
@@ -201,10 +200,19 @@ class PointerReader:
         )
 
 
-def _outside(address: int, block: Block) -> str:
-    if address < block.base:
-        return f"{block.base - address} bytes before the start"
-    return f"{address - block.base - block.nbytes} bytes past the end"
+def check_inside(address: int, block: Block, what: str) -> None:
+    """Raise InvalidPointer for an address outside of a block, or where nothing is mapped yet; its end is inside."""
+    offset = address - block.base
+    if block.nbytes <= offset < block.reserved_nbytes:
+        raise InvalidPointer(
+            f"{what}: {address:#x} lies {offset} bytes into {block}, and nothing is mapped there yet; "
+            f"call ensure_mapped with more than {offset} first",
+            address=address,
+            nbytes=block.nbytes,
+        )
+    if not 0 <= offset <= block.nbytes:
+        where = f"{-offset} bytes before the start" if offset < 0 else f"{offset - block.nbytes} bytes past the end"
+        raise InvalidPointer(f"{what}: {address:#x} lies {where} of {block}", address=address, nbytes=block.nbytes)
 
 
 def check_extent(pointer: PointerValue, nbytes: int, what: str) -> None:

@@ -88,7 +88,7 @@ def bands(block: Block) -> tuple[tuple[str, int, int], ...]:
     if block.fill is None:
         return ()
     front = block.base - block.driver_base
-    end = block.base + block.nbytes
+    end = block.base + block.span_nbytes
     return (
         ("before", block.driver_base, front),
         ("after", end, block.driver_base + block.driver_nbytes - end),
@@ -104,7 +104,7 @@ def compare(block: Block, side: str, address: int, found: bytes) -> RedzoneDamag
     start = address - block.base
     return RedzoneDamage(
         label=block.name,
-        nbytes=block.nbytes,
+        nbytes=block.span_nbytes,
         site=block.site,
         side=side,
         offset=start + wrong[0],
