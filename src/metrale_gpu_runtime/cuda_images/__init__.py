@@ -2,7 +2,7 @@
 
 from .architectures import Architecture, highest_ptx_version, needed_driver_version, shown_version
 from .cubin import Cubin, KernelFacts, read_cubin
-from .fatbin import FatbinEntry, read_fatbin
+from .fatbin import FatbinEntry, best_entry, read_fatbin
 from .ptx_header import PtxHeader, read_ptx_header
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "FatbinEntry",
     "KernelFacts",
     "PtxHeader",
+    "best_entry",
     "highest_ptx_version",
     "needed_driver_version",
     "read_cubin",

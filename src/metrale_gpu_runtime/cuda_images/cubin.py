@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from .architectures import Architecture
-from .elf import CudaElf
+from .elf import Elf
 
 _ET_REL: Final = 1
-_STT_FUNC, _STB_GLOBAL, _STB_WEAK = 2, 1, 2
+_STT_OBJECT, _STT_FUNC, _STB_GLOBAL, _STB_WEAK = 1, 2, 1, 2
 _STO_CUDA_ENTRY: Final = 0x10
 
 # e_flags up to CUDA 12 (ABI version 7) and from CUDA 13 on (version 8).
@@ -46,7 +46,8 @@ class KernelFacts:
 class Cubin:
     """One cubin. `architecture` is None for a layout newer than is known here; a family suffix leaves no mark in it.
 
-    `is_relocatable`: it was compiled with -rdc=true and not linked. `undefined` are the functions that it lacks.
+    `is_relocatable`: it was compiled with -rdc=true and not linked. `undefined` are the functions that it lacks,
+    `definitions` the symbols, variables too, that no other input of a link may define.
     """
 
     architecture: Architecture | None
@@ -54,17 +55,22 @@ class Cubin:
     kernels: dict[str, KernelFacts] = field(default_factory=dict)
     device_functions: tuple[str, ...] = ()
     undefined: tuple[str, ...] = ()
+    definitions: tuple[str, ...] = ()
     debug_sections: tuple[str, ...] = ()
 
 
 def read_cubin(data: bytes, module: str) -> Cubin:
     """Read a cubin. Raises ModuleLoadError, in the name of `module`, for bytes that are damaged or no cubin."""
-    elf = CudaElf(data, module)
+    elf = Elf(data, module)
     kernels: list[str] = []
     device_functions: list[str] = []
     undefined: list[str] = []
+    definitions: list[str] = []
     for symbol in elf.symbols():
-        if symbol.info >> 4 not in (_STB_GLOBAL, _STB_WEAK) or symbol.info & 0xF != _STT_FUNC:
+        binding, kind = symbol.info >> 4, symbol.info & 0xF
+        if symbol.section and binding == _STB_GLOBAL and kind in (_STT_OBJECT, _STT_FUNC):
+            definitions.append(symbol.name)
+        if binding not in (_STB_GLOBAL, _STB_WEAK) or kind != _STT_FUNC:
             continue
         if symbol.section == 0:
             undefined.append(symbol.name)
@@ -83,11 +89,12 @@ def read_cubin(data: bytes, module: str) -> Cubin:
         facts,
         tuple(device_functions),
         tuple(undefined),
+        tuple(definitions),
         tuple(each.name for each in elf.sections if each.name.startswith(".debug_") and each.nbytes),
     )
 
 
-def architecture_of(elf: CudaElf) -> Architecture | None:
+def architecture_of(elf: Elf) -> Architecture | None:
     """What a cubin was compiled for, as far as its header and its compatibility records tell."""
     if elf.abi_version <= _ABI_OLD:
         number, is_specific = elf.flags & 0xFF, bool(elf.flags & _ACCELERATED_OLD)

@@ -1,4 +1,4 @@
-"""The parts of an ELF file that a cubin needs: header, sections, symbols. Every read is checked against the bytes."""
+"""ELF as far as cubins and objects need it: header, sections, symbols. Every read is checked against the bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HEADER: Final = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION: Final = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL: Final = struct.Struct("<IBBHQQ")
 _SHT_NOBITS: Final = 8
-_EM_CUDA: Final = 190
+EM_CUDA: Final = 190
 # A name that is longer is none: it keeps damaged tables from being searched again and again.
 _LONGEST_NAME: Final = 1 << 16
 
@@ -42,11 +42,12 @@ class Symbol:
     nbytes: int
 
 
-class CudaElf:
-    """An ELF file for NVIDIA's GPUs. Raises ModuleLoadError, in the name of `module`, for damaged bytes."""
+class Elf:
+    """A 64-bit ELF file. Raises ModuleLoadError, in the name of `module`, for damaged bytes; `title` is what they are
+    called then ("cubin"). `machine` is the ELF number of the machine that it must be for, None for any."""
 
-    def __init__(self, data: bytes, module: str) -> None:
-        self.data, self.module = data, module
+    def __init__(self, data: bytes, module: str, title: str = "cubin", machine: int | None = EM_CUDA) -> None:
+        self.data, self.module, self.title = data, module, title
         if len(data) < _HEADER.size:
             self.refuse(f"its {len(data)} bytes are less than a header")
         fields = _HEADER.unpack_from(data)
@@ -57,8 +58,8 @@ class CudaElf:
             self.refuse("it is for 32-bit programs, and this process has 64 bits")
         if ident[4:6] != b"\x02\x01":
             self.refuse("its header names no class or byte order that there is")
-        if fields[2] != _EM_CUDA:
-            self.refuse(f"it is for ELF machine {fields[2]}, not for NVIDIA's ({_EM_CUDA})")
+        if machine is not None and fields[2] != machine:
+            self.refuse(f"it is for ELF machine {fields[2]}, not {machine}")
         self.abi_version, self.kind, self.flags = ident[8], fields[1], fields[7]
         self._table, self._entry_nbytes, self._count, self._names_index = fields[6], *fields[11:14]
         self.sections = self._read_sections()
@@ -66,7 +67,7 @@ class CudaElf:
     def refuse(self, what: str) -> NoReturn:
         """Raise ModuleLoadError with what is wrong."""
         raise ModuleLoadError(
-            f"module {self.module!r}: the cubin is damaged or no cubin: {what}", module=self.module
+            f"module {self.module!r}: the {self.title} is damaged or none: {what}", module=self.module
         ) from None
 
     def _read_sections(self) -> tuple[Section, ...]:

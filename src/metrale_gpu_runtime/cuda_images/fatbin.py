@@ -7,6 +7,7 @@ sources; the tests hold it against them. Headers are never compressed, so what r
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -83,3 +84,18 @@ def read_fatbin(data: bytes, module: str) -> tuple[FatbinEntry, ...]:
         )
         at = start + payload_nbytes
     return tuple(entries)
+
+
+def best_entry(entries: Sequence[FatbinEntry], device: tuple[int, int]) -> FatbinEntry | None:
+    """The image that a driver takes for a device of this compute capability; None when none fits.
+
+    Machine code before PTX, and of each the one for the latest architecture (CUDA Programming Guide, Application
+    Compatibility).
+    """
+    fitting = [
+        entry
+        for entry in entries
+        if (entry.kind == "cubin" and entry.architecture.cubin_runs_on(device))
+        or (entry.kind == "ptx" and entry.architecture.ptx_runs_on(device))
+    ]
+    return max(fitting, key=lambda entry: (entry.kind == "cubin", entry.architecture.number), default=None)
