@@ -17,6 +17,7 @@ from .lane import Lane, Progress
 from .memory.allocation import Block
 from .memory.in_flight import InFlight
 from .memory.ledger import Ledger
+from .memory.peers import PeerAccess
 from .memory.pointers import PointerReader
 from .memory.scratch import ScratchPool
 from .trace.findings import FaultBook
@@ -50,8 +51,14 @@ class BackendBooks:
         self._dropped_graphs: list[GraphHandle] = []
         self._live_graphs: set[GraphHandle] = set()
         self._live_events: set[EventHandle] = set()
+        # Events of the engine's own that are not in use, for ordering streams; and the stream in whose order others'
+        # work on our memory is entered.
+        self._spare_marks: list[EventHandle] = []
+        self._guest_lane: Lane | None = None
         self._retired_modules: list[ModuleHandle] = []
         self._ledger = Ledger(driver.capabilities.backend, driver.capabilities.device)
+        self._ledger.keeper = weakref.ref(self)
+        self._peers = PeerAccess(driver)
         self._in_flight = InFlight(self._ledger, self._lanes, self._progress, self._give_back)
         self._faults = FaultBook(self._ledger, self._lanes)
         self._trouble: Callable[[], GpuError] | None = None
@@ -60,7 +67,7 @@ class BackendBooks:
         self._ordinals = itertools.count(1)
         self._traces: tuple[Trace, ...] = ()
         self._captures: list[Capture] = []
-        self._pointers = PointerReader(self._ledger, driver.capabilities)
+        self._pointers = PointerReader(self._ledger, driver.capabilities, self._peers, driver.device_of)
         self._scratch = ScratchPool(self._in_flight)
         self._windows: weakref.WeakSet[HostWindow] = weakref.WeakSet()
         self._threads = threading.local()
@@ -151,6 +158,15 @@ class BackendBooks:
         )
 
     # ------------------------------------------------ streams
+
+    def _lanes_in_order(self) -> list[Lane]:
+        """The streams that may hold work of ours, by their handles.
+
+        Another library's that holds none is left out: it may be destroyed by now.
+        """
+        # A copy first: other threads make and destroy streams.
+        lanes = dict(self._lanes)
+        return [lane for _, lane in sorted(lanes.items()) if not (lane.is_foreign and lane.is_idle)]
 
     def _open_lane(self, handle: StreamHandle) -> Lane:
         lane = Lane(
@@ -345,7 +361,7 @@ class BackendBooks:
                 self._clean_up(self._destroy_event_handle, mark)
         # A driver may give the same handle out again: the numbers go on, so that old uses stay done.
         self._sequence_floors[lane.handle] = lane.issued
-        if not self._is_closed and not self.is_lost:
+        if not self._is_closed and not self.is_lost and not lane.is_foreign:
             self._ask(lane, self._driver.destroy_stream, lane.handle)
 
     def _unload_retired(self) -> None:

@@ -14,6 +14,7 @@ from .arguments import Argument, describe, pointer_argument, scalar_argument
 from .driver import ArgumentLayout, LaunchTarget
 from .errors import ArgumentCountError, ArgumentKindError, GeometryError, LaunchError
 from .geometry import Dim3, Extent, Geometry, LaunchAttributes
+from .memory.pointers import producers_of
 from .scalars import ScalarType
 from .signature import ArgumentDescription, KernelSignature
 from .slots import Slot, names_of
@@ -212,6 +213,7 @@ class CheckedLaunch:
             image=image,
             allocations=tuple(pointer.allocation for pointer in pointers if pointer.allocation is not None),
             lent=tuple(pointer.lent for pointer in pointers if pointer.lent is not None),
+            producers=producers_of(pointers),
             arguments=lambda: describe_arguments(signature, summary),
             site=site,
             kernel=(kernel, pointers),

@@ -47,6 +47,19 @@ class CodeImage:
 
 
 @dataclass(frozen=True, slots=True)
+class CompiledSource:
+    """What a driver's own compiler made of source: code for `load_module`, and the symbols of C++ name expressions.
+
+    `compiler` names it with its version, `log` holds its warnings.
+    """
+
+    image: CodeImage
+    lowered_names: Mapping[str, str] = field(default_factory=dict)
+    compiler: str = ""
+    log: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class FunctionAttributes:
     """What the driver knows of a loaded kernel; None where it does not.
 
@@ -171,6 +184,13 @@ class Driver(ABC):
     def copy_peer(self, dst: int, src: int, nbytes: int, source: Driver, stream: StreamHandle) -> None:
         """Queue a copy from another device of the same class to this one, on a stream of this one."""
         raise self._lacks("copies between devices")
+
+    def device_of(self, address: int) -> tuple[int, int] | None:
+        """The DLPack device (type, index) whose memory an address is; None where the driver cannot tell.
+
+        Asked of addresses that this engine did not allocate.
+        """
+        return None
 
     def encode_tensor_map(self, description: TensorMapDescription) -> bytes:
         """The 128 bytes of a tiled tensor map. The engine has checked the description.
@@ -354,6 +374,26 @@ class Driver(ABC):
         """
         raise self._lacks("linking")
 
+    def compile(
+        self, source: CodeImage, *, path: str | None = None, names: Sequence[str] = (), folders: Sequence[str] = ()
+    ) -> CompiledSource:
+        """Source in one of Capabilities.source_languages, compiled for this device by the vendor's own compiler.
+
+        Only called for languages that the engine does not compile itself, as it does CUDA C for a driver that takes
+        PTX. `source.options` are the compiler's; `path` is what messages call the source, `folders` are looked through
+        for headers, `names` are C++ name expressions to be instantiated. Raises CompileError with the log,
+        BackendUnavailable without the compiler.
+        """
+        raise self._lacks(f"compiling {source.format}")
+
+    def select_code(self, image: CodeImage) -> CodeImage:
+        """The part that this device runs of an image that holds code for several; any other image as it is.
+
+        Asked before `load_module`, which gets what this returned. Raises ModuleLoadError, naming what is there, when
+        nothing in it runs here.
+        """
+        return image
+
     @abstractmethod
     def load_module(self, image: CodeImage) -> ModuleHandle:
         """Load code. Raises ModuleLoadError or one of its kinds; nothing stays loaded then."""
@@ -438,6 +478,7 @@ __all__ = [
     "ArgumentKind",
     "ArgumentLayout",
     "CodeImage",
+    "CompiledSource",
     "DeviceListing",
     "Driver",
     "DriverFactory",

@@ -8,11 +8,11 @@ from __future__ import annotations
 import ctypes
 import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from .dlpack import DEVICE_NAMES, HOST_DEVICES, read_dlpack
-from .errors import ScalarKindError
+from .dlpack import HOST_DEVICES, NO_WAIT, STREAM_DEVICES, device_name, dlpack_device, read_dlpack
+from .errors import GpuError, ScalarKindError
 from .host_address import address_of
 from .scalars import ScalarType, element_type_of
 
@@ -21,7 +21,9 @@ from .scalars import ScalarType, element_type_of
 class ForeignArray:
     """An array that somebody else owns. `owner` keeps it alive; `is_on_host` tells whose memory it is.
 
-    `strides` are in bytes and None for C order; `where` is the memory's name for messages.
+    `strides` are in bytes and None for C order; `where` is the memory's name for messages. `device` is DLPack's (type,
+    index) where the array tells it. `protocol` is by which a device array was read: "cuda-array-interface", whose
+    version is `version`, or "dlpack"; "" for an array of the host.
     """
 
     address: int
@@ -33,6 +35,9 @@ class ForeignArray:
     is_on_host: bool
     where: str
     owner: object
+    device: tuple[int, int] | None = None
+    protocol: str = ""
+    version: int = 0
 
     @property
     def nbytes(self) -> int:
@@ -54,16 +59,27 @@ class ForeignArray:
 def read_foreign(value: object) -> ForeignArray | None:
     """What an array of another library is, or None for an object that is no array.
 
-    A device array is never taken for a host array: the device interfaces are asked first. A NumPy scalar is no array:
-    the memory that its interface shows is a copy made for the occasion. Raises ScalarKindError for elements that no
-    device can read (Python objects, dates, big-endian numbers).
+    A device array is never taken for a host array: the device interfaces are asked first. Of those, version 3 of the
+    CUDA array interface says whose stream to wait for, and to let wait; DLPack whom to wait for; version 2 nothing.
+    A NumPy scalar is no array: the memory that its interface shows is a copy made for the occasion. Raises
+    ScalarKindError for elements that no device can read (Python objects, dates, big-endian numbers), and with the
+    reason for an array that its library does not hand out (one that needs a gradient, a sparse one).
     """
     kind = type(value)
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.generic):
         return None
-    if getattr(value, "__cuda_array_interface__", None) is not None:
-        return _from_interface(value, value.__cuda_array_interface__, "a CUDA device", is_on_host=False)  # type: ignore[attr-defined]
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor) and value.is_neg():
+        # DLPack hands out the memory without a word about the sign.
+        raise ScalarKindError(
+            "this tensor's elements are stored with the other sign (torch's negative bit); give x.resolve_neg()"
+        )
+    interface = cuda_array_interface(value)
+    if interface is not None:
+        if int(interface.get("version", 0)) < 3 and hasattr(kind, "__dlpack__"):
+            return _from_dlpack(value)
+        return _from_cuda_interface(value, interface)
     if hasattr(kind, "__array_interface__") or hasattr(value, "__array_interface__"):
         return _from_interface(value, value.__array_interface__, "the host", is_on_host=True)  # type: ignore[attr-defined]
     if hasattr(kind, "__dlpack__"):
@@ -130,6 +146,62 @@ def _from_interface(value: object, interface: dict[str, Any], where: str, *, is_
     )
 
 
+def cuda_array_interface(value: object) -> dict[str, Any] | None:
+    """What an object shows of a CUDA array, None for one that shows nothing. Raises ScalarKindError for a refusal."""
+    try:
+        interface: dict[str, Any] | None = getattr(value, "__cuda_array_interface__", None)
+    except GpuError:
+        raise
+    except Exception as error:
+        raise _refused(value, "__cuda_array_interface__", error) from error
+    return interface
+
+
+def interface_stream(interface: dict[str, Any]) -> int | None:
+    """The stream on which an array's last work is queued (version 3): 1 is the legacy default stream, 2 the thread's.
+
+    None: nothing is. Raises ScalarKindError for 0, which the interface forbids because it could mean either.
+    """
+    stream = interface.get("stream")
+    if stream is None:
+        return None
+    if int(stream) == 0:
+        raise ScalarKindError(
+            "its CUDA array interface names stream 0, which could be the legacy or the thread's default stream; "
+            "the interface wants 1 or 2 for those, None for no stream",
+            given=0,
+        )
+    return int(stream)
+
+
+def _from_cuda_interface(value: object, interface: dict[str, Any]) -> ForeignArray:
+    if interface.get("mask") is not None:
+        raise ScalarKindError("it is a masked array, and a kernel would use the masked elements too; fill them first")
+    interface_stream(interface)
+    array = _from_interface(value, interface, "a CUDA device", is_on_host=False)
+    if array.strides is not None and len(array.strides) != len(array.shape):
+        raise ScalarKindError(f"its {len(array.strides)} strides do not fit the {len(array.shape)} axes it has")
+    device = dlpack_device(value)
+    return replace(
+        array,
+        where=device_name(device) if device is not None else array.where,
+        device=device,
+        protocol="cuda-array-interface",
+        version=int(interface.get("version", 0)),
+    )
+
+
+def _refused(value: object, call: str, error: Exception) -> ScalarKindError:
+    """What an array's own library said, with the next step where we know one."""
+    text = str(error).rstrip(".")
+    advice = ""
+    if "conjugate" in text:
+        advice = "; give x.resolve_conj()"
+    elif "different CUDA device" in text:
+        advice = "; torch hands out tensors of its current device only: with torch.cuda.device(x.device): ..."
+    return ScalarKindError(f"{type(value).__name__}.{call} refuses: {text}{advice}", given=type(value).__name__)
+
+
 def _item_nbytes(typestr: str) -> int:
     """The bytes of one element, from an array interface's typestr."""
     kind, digits = typestr[1:2], typestr[2:]
@@ -149,7 +221,22 @@ def _item_nbytes(typestr: str) -> int:
 
 
 def _from_dlpack(value: object) -> ForeignArray:
-    tensor = read_dlpack(value)
+    device = dlpack_device(value)
+    # Who waits for whom is settled when the memory is used, not now.
+    is_ordered = device is not None and device[0] in STREAM_DEVICES
+    try:
+        tensor = read_dlpack(value, NO_WAIT if is_ordered else None)
+    except GpuError:
+        raise
+    except Exception as error:
+        raise _refused(value, "__dlpack__()", error) from error
+    _, bits, lanes = tensor.dtype
+    if bits * lanes % 8:
+        raise ScalarKindError(
+            f"its elements have {bits * lanes} bits and are packed; give the bytes that hold them as uint8",
+            given=tensor.dtype,
+        )
+    device = tensor.device_type, tensor.device_id
     return ForeignArray(
         tensor.address,
         tensor.shape,
@@ -158,8 +245,10 @@ def _from_dlpack(value: object) -> ForeignArray:
         element_type_of(tensor.dtype),
         not tensor.is_read_only,
         tensor.device_type in HOST_DEVICES,
-        DEVICE_NAMES.get(tensor.device_type, f"a DLPack device of type {tensor.device_type}"),
+        device_name(device),
         (value, tensor.owner),
+        device,
+        "dlpack" if device[0] in STREAM_DEVICES else "",
     )
 
 

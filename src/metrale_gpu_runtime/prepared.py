@@ -13,6 +13,7 @@ from .driver import Driver
 from .errors import ArgumentCountError, CaptureError, HandleClosed
 from .geometry import Extent
 from .handles import StreamHandle
+from .memory.pointers import producers_of
 from .slots import Slot, names_of
 from .trace.launches import LaunchRecord, RecordedOperation
 from .trace.site import call_site
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from .backend import GpuBackend
     from .kernel import Kernel
     from .memory.allocation import Allocation
+    from .memory.producers import Producer
     from .stream import Stream
 
 
@@ -184,6 +186,12 @@ class RecordedLaunch:
         launch = self.launch
         pointers = [each.pointer for each in launch.arguments if each.pointer is not None]
         return tuple(each.allocation for each in (*pointers, *launch.uses) if each.allocation is not None)
+
+    @property
+    def producers(self) -> tuple[Producer, ...]:
+        launch = self.launch
+        pointers = [each.pointer for each in launch.arguments if each.pointer is not None]
+        return producers_of((*pointers, *launch.uses))
 
     def run(self, stream: Stream, values: Mapping[str, object] | None = None) -> None:
         self.launch.gpu.issue(self.launch.bind(values), stream)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
+from .dlpack import LEGACY_STREAM
 from .errors import CaptureError, HandleClosed
 from .handles import EventHandle, StreamHandle
 from .lane import Lane
@@ -73,14 +74,26 @@ class _Held:
             raise HandleClosed(f"{self._title} was destroyed: {self._end}")
 
 
+class LegacyStream(int):
+    """The handle of the legacy default stream, on which CUDA and HIP programs put work by default."""
+
+    def __repr__(self) -> str:
+        return "Stream.legacy"
+
+
 class Stream(_Held):
     """Work queued in order. Made by `gpu.create_stream()`, or `gpu.default_stream()`.
+
+    `Stream.legacy` stands for the legacy default stream, as a stream argument on CUDA and HIP: it waits for every
+    stream that is not non-blocking (ours are), and they for it.
 
     A context manager that waits for its work and is destroyed at the end of the block. One that is dropped is
     destroyed when its work is done. Safe to share between threads.
     """
 
     __slots__ = ("_is_owned", "_lane")
+
+    legacy: ClassVar[LegacyStream] = LegacyStream(LEGACY_STREAM)
 
     def __init__(self, gpu: GpuBackend, lane: Lane, *, is_owned: bool) -> None:
         super().__init__(gpu)
@@ -90,6 +103,24 @@ class Stream(_Held):
     def handle(self) -> StreamHandle:
         """The driver's number; 0 is the default stream."""
         return self._lane.handle
+
+    @property
+    def native_handle(self) -> int:
+        """The handle by which other libraries know it: a CUstream or hipStream_t; never 0, but on HIP for the legacy
+        stream. Raises NotSupported where Capabilities.raw_stream_handles is false.
+        """
+        return self._gpu._native_stream(self._lane)
+
+    @property
+    def __cuda_stream__(self) -> Callable[[], tuple[int, int]]:
+        """(0, native handle) when called, as libraries ask streams of each other; no attribute elsewhere.
+
+        Source: cuda.core, "Interoperability".
+        """
+        if not self._gpu.capabilities.raw_stream_handles:
+            raise AttributeError(f"streams of {self._gpu.capabilities.backend} are not known to other libraries")
+        self._check_open()
+        return lambda: (0, self.native_handle)
 
     @property
     def is_default(self) -> bool:

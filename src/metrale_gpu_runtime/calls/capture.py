@@ -204,8 +204,13 @@ class CaptureCalls(QueueingCalls):
         self._settle()
         if self._debug_sync_count:
             self._wait_for(lane, earlier=True)
+        handover = None
         with ours.lock, lane.lock:
             _, bound = sequence.bind(values, None if self._traces else ours.nodes)
+            producers = dict.fromkeys(each for operation in sequence.operations for each in operation.producers)
+            producers.update(dict.fromkeys(each for _, record in bound for each in record.producers))
+            if producers:
+                handover = self._hand_over(lane, tuple(producers))
             records = dict(bound)
             allocations = {allocation.block for allocation in sequence.allocations}
             allocations.update(allocation.block for _, record in bound for allocation in record.allocations)
@@ -241,6 +246,8 @@ class CaptureCalls(QueueingCalls):
             for operation in sequence.operations:
                 if isinstance(operation, RecordedEvent):
                     operation.note_replay(lane, launch.sequence)
+        if handover is not None:
+            handover.finish(launch.sequence, f"launch {launch.ordinal} of {graph.name}")
         for trace in self._traces:
             for at, operation in enumerate(sequence.operations):
                 if isinstance(operation, RecordedLaunch):

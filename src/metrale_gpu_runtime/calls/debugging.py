@@ -44,7 +44,7 @@ class DebugCalls(BackendBooks):
         that are still referred to are not touched.
         """
         self._check_usable()
-        for lane in list(self._lanes.values()):
+        for lane in self._lanes_in_order():
             self._wait_for(lane)
         self._settle()
         left = [block for block in self._ledger.blocks() if not block.owned]
@@ -69,7 +69,7 @@ class DebugCalls(BackendBooks):
         Finding. Raises KernelFault when queued work failed.
         """
         self._check_usable()
-        for lane in list(self._lanes.values()):
+        for lane in self._lanes_in_order():
             self._wait_for(lane)
         self._settle()
         damages = []

@@ -1,18 +1,22 @@
-"""Which stream a caller means."""
+"""Which stream a caller means: one of ours, or another library's by its handle."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+import weakref
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from ..books import BackendBooks
+from ..dlpack import LEGACY_STREAM, PER_THREAD_STREAM
 from ..errors import ForeignHandle, NotSupported
 from ..handles import StreamHandle
+from ..lane import Lane
 from ..stream import Stream
 
 if TYPE_CHECKING:
     from ..backend import GpuBackend
 
-_RAW_HANDLE_BACKENDS = ("cuda", "hip")
+MOST_IDLE_FOREIGN = 64
+"""How many streams of other libraries are remembered that hold no work of ours."""
 
 
 class HandleCalls(BackendBooks):
@@ -27,8 +31,11 @@ class HandleCalls(BackendBooks):
     def resolve_stream(self, stream: object) -> Stream:
         """The stream that a caller means: None and 0 are the default one.
 
-        Takes a Stream, an object with `__cuda_stream__` and a raw handle on CUDA and HIP. Raises ForeignHandle for a
-        stream of another backend, HandleClosed for a destroyed one, NotSupported for a raw handle elsewhere.
+        Where Capabilities.raw_stream_handles: also `Stream.legacy`, an object with `__cuda_stream__` (or torch's
+        `cuda_stream`), whose handle 0 is the legacy default stream, and a raw handle. Work put there is tracked like
+        any other; the stream stays its maker's, who must keep it until that work is done (an object is kept here).
+        Raises ForeignHandle for a stream of another backend or device, HandleClosed for a destroyed one, NotSupported
+        for a foreign one elsewhere, and for the per-thread default stream.
         """
         if stream is None:
             return self._default_stream
@@ -47,31 +54,105 @@ class HandleCalls(BackendBooks):
             version, handle = protocol() if callable(protocol) else protocol
             if version != 0:
                 raise NotSupported(f"__cuda_stream__ of version {version}; 0 is understood", feature="__cuda_stream__")
-            return self._raw_stream(int(handle), type(stream).__name__)
+            return self._foreign_stream(int(handle) or LEGACY_STREAM, stream)
+        if isinstance(getattr(stream, "cuda_stream", None), int):
+            # torch before 2.9, whose streams have no __cuda_stream__.
+            return self._foreign_stream(stream.cuda_stream or LEGACY_STREAM, stream)  # type: ignore[attr-defined]
         index = getattr(type(stream), "__index__", None)
         if index is None:
             raise TypeError(f"stream is a {type(stream).__name__}; give a Stream, or None for the default stream")
         handle = int(index(stream))
         if handle == 0:
             return self._default_stream
-        known = self._lanes.get(handle)
-        if self._capabilities.backend in _RAW_HANDLE_BACKENDS or known is None or known.gone:
-            return self._raw_stream(handle, "a raw handle")
+        if not self._capabilities.raw_stream_handles and handle in self._lanes:
+            raise NotSupported(
+                f"{handle} is the bare handle of a stream; {self._capabilities.backend} takes the Stream itself",
+                backend=self._capabilities.backend,
+                feature="raw stream handles",
+            )
+        return self._foreign_stream(handle, stream)
+
+    def _foreign_stream(self, handle: int, given: object) -> Stream:
+        shown = "a raw handle" if type(given) is int else f"a {type(given).__name__}"
+        if given is Stream.legacy:
+            shown = repr(given)
+        if not self._capabilities.raw_stream_handles:
+            self._refuse_foreign_stream(handle, shown)
+        device = getattr(given, "device_index", getattr(given, "device_id", None))
+        if isinstance(device, int) and device >= 0 and device != self._capabilities.device_index:
+            raise ForeignHandle(
+                f"{shown} ({handle:#x}) is a stream of device {device}, the call is for device "
+                f"{self._capabilities.device_index} ({self._capabilities.device})"
+            )
+        if handle == PER_THREAD_STREAM:
+            raise NotSupported(
+                "handle 2 is the per-thread default stream, another one in every thread, so that nobody could wait for "
+                "work on it from elsewhere; use gpu.create_stream()",
+                backend=self._capabilities.backend,
+                feature="per-thread default stream",
+            )
+        if handle < 0 or handle >= 1 << 64:
+            raise ValueError(f"stream is {handle}; a handle has 64 bits and is not negative")
+        with self._lock:
+            lane = self._lane_of_native(handle)
+            if lane is self._default_lane:
+                return self._default_stream
+            if lane is None:
+                self._forget_idle_streams()
+                lane = self._open_lane(StreamHandle(handle))
+                lane.is_foreign = True
+            if lane.is_foreign and not isinstance(given, int):
+                lane.owner = given
+            known = lane.wrapper() if lane.wrapper is not None else None
+            if known is None:
+                known = Stream(cast("GpuBackend", self), lane, is_owned=False)
+                lane.wrapper = weakref.ref(known)
+        known._check_open()
+        return known
+
+    def _native_stream(self, lane: Lane) -> int:
+        """The handle by which other libraries know a stream. Raises NotSupported where they know none."""
+        if lane.native is None:
+            self._check_raw_handles("a stream's native handle")
+            lane.native = lane.handle if lane.is_foreign else self._ask(None, self._driver.native_stream, lane.handle)
+        return lane.native
+
+    def _check_raw_handles(self, what: str) -> None:
+        if not self._capabilities.raw_stream_handles:
+            raise NotSupported(
+                f"{self._capabilities.backend}: {what} is wanted, and {self._capabilities.device} has no streams that "
+                "other libraries know; synchronize on both sides instead, or exchange arrays through the host",
+                backend=self._capabilities.backend,
+                feature="raw stream handles",
+            )
+
+    def _lane_of_native(self, handle: int) -> Lane | None:
+        """The stream of ours that has this native handle, or a foreign one on which we have queued work."""
+        for lane in list(self._lanes.values()):
+            if self._native_stream(lane) == handle:
+                return lane
+        return None
+
+    def _forget_idle_streams(self) -> None:
+        """Let go of other libraries' streams that hold no work of ours and that nobody holds a Stream of."""
+        idle = [lane for lane in self._lanes.values() if lane.is_foreign and lane.is_idle and _is_unheld(lane)]
+        if len(idle) < MOST_IDLE_FOREIGN:
+            return
+        for lane in idle:
+            del self._lanes[lane.handle]
+            self._sequence_floors[lane.handle] = lane.issued
+            if lane.fence is not None:
+                self._dropped_events.append(lane.fence)
+
+    def _refuse_foreign_stream(self, handle: int, shown: str) -> NoReturn:
+        backend = self._capabilities.backend
         raise NotSupported(
-            f"{handle} is the bare handle of a stream; {self._capabilities.backend} takes the Stream itself",
-            backend=self._capabilities.backend,
+            f"{backend} takes no stream of another library ({shown}, {handle:#x}); "
+            "give a Stream of gpu.create_stream(), or None for the default stream",
+            backend=backend,
             feature="raw stream handles",
         )
 
-    def _raw_stream(self, handle: int, given: str) -> Stream:
-        backend = self._capabilities.backend
-        if backend not in _RAW_HANDLE_BACKENDS:
-            raise NotSupported(
-                f"{backend} takes no stream of another library ({given}, {handle:#x}); "
-                "give a Stream of gpu.create_stream(), or None for the default stream",
-                backend=backend,
-                feature="raw stream handles",
-            )
-        with self._lock:
-            lane = self._lanes.get(handle) or self._open_lane(StreamHandle(handle))
-        return Stream(cast("GpuBackend", self), lane, is_owned=False)
+
+def _is_unheld(lane: Lane) -> bool:
+    return not lane.waiters and lane.capture is None and (lane.wrapper is None or lane.wrapper() is None)

@@ -10,6 +10,7 @@ from ..handles import StreamHandle
 from ..lane import Lane
 from ..memory.allocation import Allocation
 from ..memory.pointers import PointerValue, dead_pointer
+from ..memory.producers import Producer
 from ..trace.launches import LaunchRecord
 from ..trace.operations import QueuedLaunch
 from .queueing import QueueingCalls
@@ -38,6 +39,10 @@ class RecordedRecord:
     @property
     def allocations(self) -> tuple[Allocation, ...]:
         return self._record.allocations
+
+    @property
+    def producers(self) -> tuple[Producer, ...]:
+        return self._record.producers
 
     def run(self, stream: Stream) -> None:
         stream.gpu.issue(self._record, stream)
@@ -87,6 +92,7 @@ class LaunchCalls(QueueingCalls):
 
     def _submit(self, record: LaunchRecord, lane: Lane) -> QueuedLaunch:
         lent = record.lent
+        handover = self._hand_over(lane, record.producers) if record.producers else None
         with lane.lock:
             launch = QueuedLaunch(
                 lane.handle,
@@ -127,6 +133,9 @@ class LaunchCalls(QueueingCalls):
             lane.issued = launch.sequence
             if lane.is_synchronous:
                 self._progress.count += 1
+        if handover is not None:
+            handover.finish(launch.sequence, f"launch {launch.ordinal} of {record.kernel_name}")
+            self._poll_crowded(lane)
         if lent:
             try:
                 if self._is_asynchronous:

@@ -11,11 +11,12 @@ from ..errors import CaptureError, DriverFault
 from ..handles import StreamHandle
 from ..lane import Lane
 from ..memory.allocation import Allocation, Block
-from ..memory.pointers import PointerValue, dead_pointer
+from ..memory.pointers import PointerValue, dead_pointer, producers_of
+from ..memory.producers import Producer
 from ..trace.launches import LentHostMemory, RecordedOperation
 from ..trace.operations import QueuedOperation
 from .driver_graphs import NodeRecorder
-from .handles import HandleCalls
+from .ordering import OrderingCalls
 
 if TYPE_CHECKING:
     from ..backend import GpuBackend
@@ -65,6 +66,10 @@ class RecordedCall:
     def allocations(self) -> tuple[Allocation, ...]:
         return tuple(each.allocation for each in self._pointers if each.allocation is not None)
 
+    @property
+    def producers(self) -> tuple[Producer, ...]:
+        return producers_of(self._pointers)
+
     def run(self, stream: Stream) -> None:
         stream.gpu._queue(
             stream._lane,
@@ -84,7 +89,7 @@ class RecordedCall:
         return self._describe()
 
 
-class QueueingCalls(HandleCalls):
+class QueueingCalls(OrderingCalls):
     """The part of GpuBackend through which all copies and fills go."""
 
     def operation(
@@ -163,6 +168,8 @@ class QueueingCalls(HandleCalls):
                 recorder.append(RecordedCall(call, pointers, describe, kind, nbytes))
                 return None
         lent = [pointer.lent for pointer in pointers if pointer.lent is not None]
+        producers = producers_of(pointers)
+        handover = self._hand_over(lane, producers) if producers else None
         with lane.lock:
             for pointer in pointers:
                 if pointer.allocation is not None and pointer.allocation.block.born is not None:
@@ -192,9 +199,9 @@ class QueueingCalls(HandleCalls):
                 self._progress.count += 1
             if retain is not None or then is not None:
                 lane.retain(operation.sequence, retain, then)
-        if len(lane.retained) > MOST_RETAINED and len(lane.retained) % (MOST_RETAINED // 8) == 0:
-            # Nobody has waited for a long time; ask how far the stream is, so that this does not grow for ever.
-            self._poll(lane)
+        if handover is not None:
+            handover.finish(operation.sequence, kind)
+        self._poll_crowded(lane)
         if lent:
             try:
                 if self._is_asynchronous:
@@ -204,6 +211,11 @@ class QueueingCalls(HandleCalls):
         for trace in self._traces:
             trace.operation(kind, lane, operation, nbytes)
         return operation
+
+    def _poll_crowded(self, lane: Lane) -> None:
+        """When nobody has waited for a long time: ask how far the stream is, so that what it keeps does not pile up."""
+        if len(lane.retained) > MOST_RETAINED and len(lane.retained) % (MOST_RETAINED // 8) == 0:
+            self._poll(lane)
 
     def _lend(self, lent: Sequence[LentHostMemory]) -> None:
         """Lend all of it, or none: what was lent is taken back when the driver refuses one."""

@@ -46,6 +46,11 @@ class StreamCalls(CopyCalls):
         lane = self.resolve_stream(stream)._lane
         if lane is self._default_lane:
             raise ValueError("the default stream cannot be destroyed; it goes with its backend")
+        if lane.is_foreign:
+            raise ValueError(
+                f"stream {lane.handle:#x} was not made by this backend and is not its to destroy; destroy it where it "
+                "was made, once its work is done"
+            )
         if lane.capture is not None:
             self._refuse_while_recording("destroy_stream", lane)
         lane_gone = f"at {call_site(2)}"
@@ -75,11 +80,6 @@ class StreamCalls(CopyCalls):
             self._refuse_while_recording("synchronize", lane)
         self._wait_for_all(lanes)
         self._settle()
-
-    def _lanes_in_order(self) -> list[Lane]:
-        # A copy first: other threads make and destroy streams.
-        lanes = dict(self._lanes)
-        return [lanes[handle] for handle in sorted(lanes)]
 
     def _wait_for_all(self, lanes: list[Lane]) -> None:
         first: Exception | None = None
@@ -306,6 +306,10 @@ class RecordedEvent:
 
     @property
     def allocations(self) -> tuple[()]:
+        return ()
+
+    @property
+    def producers(self) -> tuple[()]:
         return ()
 
     def run(self, stream: Stream) -> None:

@@ -7,10 +7,14 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from ..driver import MemoryKind
 from ..ranges import RangeMap
 from .allocation import Allocation, Block
+
+if TYPE_CHECKING:
+    from ..books import BackendBooks
 
 _REMEMBERED_GRAVES = 256
 
@@ -27,6 +31,8 @@ class Ledger:
 
     def __init__(self, backend: str, device: str) -> None:
         self.backend, self.device = backend, device
+        # The backend whose memory this is, for those that share it.
+        self.keeper: weakref.ref[BackendBooks] | None = None
         self.dropped: deque[Block] = deque()
         """Blocks whose token went away since the last settling; filled by finalisers, without a lock."""
         # Entered again by a finaliser of the caller's that runs in the middle and frees something.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from ..capabilities import Capabilities
+from ..dlpack import CUDA, REACHABLE, device_name
 from ..errors import ArgumentError, ArgumentKindError, ForeignHandle, InvalidPointer, ScalarKindError
 from ..exchange import ForeignArray, read_foreign
 from ..handles import DevicePtr
@@ -12,6 +14,8 @@ from ..scalars import ScalarType
 from ..trace.launches import LentHostMemory
 from .allocation import Allocation, Block
 from .ledger import Ledger
+from .peers import PeerAccess
+from .producers import DlpackArray, InterfaceArray, PeerMemory, Producer
 
 
 @dataclass(slots=True, eq=False)
@@ -19,7 +23,8 @@ class PointerValue:
     """A checked address: what a launch or a copy needs to know of it.
 
     `nbytes` is how much lies behind the address (None: unknown, an untracked address); `allocation` holds the memory
-    alive; `lent` is set for host memory used in place; `keepalive` is whatever else must live.
+    alive; `lent` is set for host memory used in place; `keepalive` is whatever else must live; `producer` is set
+    for memory on which somebody else queues work.
     """
 
     address: int
@@ -29,12 +34,18 @@ class PointerValue:
     writable: bool = True
     lent: LentHostMemory | None = None
     keepalive: object = None
+    producer: Producer | None = None
 
     def check_alive(self) -> None:
         """Raise InvalidPointer once the allocation was freed."""
         allocation = self.allocation
         if allocation is not None and allocation.block.gone:
             raise dead_pointer(self.address, allocation.block, "pointer")
+
+
+def producers_of(pointers: Sequence[PointerValue]) -> tuple[Producer, ...]:
+    """Who else works on the memory of these pointers."""
+    return tuple([pointer.producer for pointer in pointers if pointer.producer is not None])
 
 
 def dead_pointer(address: int, block: Block, what: str) -> InvalidPointer:
@@ -54,20 +65,26 @@ def read_array_of(value: object, what: str) -> ForeignArray | None:
         ) from None
 
 
-def foreign_memory(owner: Ledger, here: Ledger, what: str) -> ForeignHandle:
+def foreign_memory(owner: Ledger, here: Ledger, what: str, advice: str = "") -> ForeignHandle:
     """The error for memory of one backend in a call on another."""
     here_too = " by another open_backend()" if owner.device == here.device else ""
     return ForeignHandle(
         f"{what}: this memory was allocated on {owner.device} ({owner.backend}){here_too}, the call is for "
-        f"{here.device} ({here.backend}); copy it over through the host: gpu.array(buffer.numpy())"
+        f"{here.device} ({here.backend}); {advice or 'copy it over through the host: gpu.array(buffer.numpy())'}"
     )
 
 
 class PointerReader:
     """Reads what a caller gives as an address, for one backend."""
 
-    def __init__(self, ledger: Ledger, capabilities: Capabilities) -> None:
-        self._ledger, self._capabilities = ledger, capabilities
+    def __init__(
+        self,
+        ledger: Ledger,
+        capabilities: Capabilities,
+        peers: PeerAccess,
+        device_of: Callable[[int], tuple[int, int] | None],
+    ) -> None:
+        self._ledger, self._capabilities, self._peers, self._device_of = ledger, capabilities, peers, device_of
         self._takes_host_arrays = capabilities.host_arrays_are_device_arrays
         self._takes_untracked = capabilities.untracked_pointers
 
@@ -75,8 +92,9 @@ class PointerReader:
         """The address that `value` stands for. `what` begins every message.
 
         Takes DevicePtr, DeviceBuffer, None (null), foreign device arrays, and host arrays where the device uses host
-        memory in place. Raises InvalidPointer for an address in no live allocation, ForeignHandle for memory of
-        another device, ArgumentKindError for what is no address, ArgumentError for arrays with gaps.
+        memory in place (pinned memory that its library says is pinned, on any GPU of that vendor). Raises
+        InvalidPointer for an address in no live allocation, ForeignHandle for memory of another device that is not
+        reached from here, ArgumentKindError for what is no address, ArgumentError for arrays with gaps.
         """
         if isinstance(value, DevicePtr):
             return self._read_pointer(value, what)
@@ -84,6 +102,9 @@ class PointerReader:
             return PointerValue(0, nbytes=0)
         reader = getattr(type(value), "pointer_value", None)
         if reader is not None:
+            allocation = getattr(value, "allocation", None)
+            if isinstance(allocation, Allocation) and allocation.block.ledger is not self._ledger:
+                return self._read_peer(allocation, lambda: reader(value, allocation.block.ledger, what), what)
             read: PointerValue = reader(value, self._ledger, what)
             return read
         if isinstance(value, (bool, int)):
@@ -104,13 +125,27 @@ class PointerReader:
             return PointerValue(address, None, allocation.base + allocation.nbytes - address, keepalive=allocation)
         block = allocation.block
         if block.ledger is not self._ledger:
-            raise self.foreign(block.ledger, what)
+            return self._read_peer(allocation, lambda: self._inside(address, allocation, what), what)
+        return self._inside(address, allocation, what)
+
+    def _inside(self, address: int, allocation: Allocation, what: str) -> PointerValue:
+        block = allocation.block
         if block.gone:
             raise dead_pointer(address, block, what)
         behind = block.base + block.nbytes - address
         if behind <= 0 or address < block.base:
             check_inside(address, block, what)
         return PointerValue(address, allocation, behind)
+
+    def _read_peer(self, allocation: Allocation, read: Callable[[], PointerValue], what: str) -> PointerValue:
+        """Memory of another backend, where kernels here may use it; its books hear of every use."""
+        block = allocation.block
+        keeper = block.ledger.keeper() if block.ledger.keeper is not None else None
+        if keeper is None or not self._peers.may_use(block, keeper.driver):
+            raise self.foreign(block.ledger, what)
+        pointer = read()
+        # Not among the allocations of the launch: those are entered in the books of this backend.
+        return replace(pointer, allocation=None, keepalive=allocation, producer=PeerMemory(allocation))
 
     def _read_address(self, address: int, what: str) -> PointerValue:
         if address == 0:
@@ -147,13 +182,17 @@ class PointerReader:
                 expected="contiguous",
                 given=array.strides,
             )
-        if array.is_on_host:
+        own = self._capabilities.dlpack_device
+        is_reached = array.device is not None and own is not None and array.device[0] in REACHABLE.get(own[0], ())
+        if array.is_on_host and not is_reached:
             return self._read_host_array(name, array, what)
         if not self._takes_untracked:
             raise ForeignHandle(
                 f"{what}: {name} lies on {array.where}, this is {self._capabilities.device} "
                 f"({self._capabilities.backend}); copy it to the host first, then gpu.array(host)"
             )
+        if own is not None and not is_reached and array.nbytes:
+            self._check_device(name, array, own, what)
         known = self._ledger.find(array.address) if array.nbytes else None
         return PointerValue(
             array.address if array.nbytes else 0,
@@ -162,6 +201,30 @@ class PointerReader:
             array.element,
             array.is_writable,
             keepalive=array.owner,
+            producer=_producer_of(value, array, own),
+        )
+
+    def _check_device(self, name: str, array: ForeignArray, own: tuple[int, int], what: str) -> None:
+        """Raise ForeignHandle for an array of a device that kernels here do not reach."""
+        device = array.device
+        if device is None:
+            device = self._device_of(array.address)
+            if device is None and own[0] != CUDA:
+                raise ForeignHandle(
+                    f"{what}: {name} says by the CUDA array interface only that it lies on a CUDA device, and this is "
+                    f"{device_name(own)} ({self._capabilities.device}); give an array that has DLPack, which says where"
+                )
+        if device is None or self._peers.reaches(device):
+            return
+        if device[0] == own[0]:
+            raise ForeignHandle(
+                f"{what}: {name} lies on {device_name(device)}, this is {device_name(own)} "
+                f"({self._capabilities.device}); open that device as well and call gpu.enable_peer_access(other), or "
+                "move the array with its own library"
+            )
+        raise ForeignHandle(
+            f"{what}: {name} lies on {device_name(device)}, this is {device_name(own)} "
+            f"({self._capabilities.device}); copy it to the host first, then gpu.array(host)"
         )
 
     def _read_host_array(self, name: str, array: ForeignArray, what: str) -> PointerValue:
@@ -187,8 +250,15 @@ class PointerReader:
         )
 
     def foreign(self, other: Ledger, what: str) -> ForeignHandle:
-        """The error for memory of another backend."""
-        return foreign_memory(other, self._ledger, what)
+        """The error for memory of another backend; it names the call that would allow it, where there is one."""
+        keeper = other.keeper() if other.keeper is not None else None
+        advice = ""
+        if keeper is not None and self._peers.is_of_same_kind(keeper.driver):
+            advice = (
+                "gpu.enable_peer_access(other) lets kernels here use it, if the devices can; "
+                "gpu.copy_peer(buffer, here) copies it over"
+            )
+        return foreign_memory(other, self._ledger, what, advice)
 
     def _no_address(self, value: object, what: str, advice: str, given: str | None = None) -> ArgumentKindError:
         shown = given if given is not None else type(value).__name__
@@ -198,6 +268,17 @@ class PointerReader:
             expected="a device address",
             given=shown,
         )
+
+
+def _producer_of(value: object, array: ForeignArray, own: tuple[int, int] | None) -> Producer | None:
+    """Who else may be working on a device array. Pinned memory is its owner's to have ready."""
+    if array.nbytes == 0:
+        return None
+    if array.protocol == "dlpack" and array.device is not None:
+        return DlpackArray(value, array, own[0] if own is not None else array.device[0])
+    if array.protocol == "cuda-array-interface":
+        return InterfaceArray(value, array)
+    return None
 
 
 def check_inside(address: int, block: Block, what: str) -> None:

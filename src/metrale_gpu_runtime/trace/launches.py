@@ -12,6 +12,7 @@ from ..handles import StreamHandle
 
 if TYPE_CHECKING:
     from ..memory.allocation import Allocation
+    from ..memory.producers import Producer
     from ..stream import Stream
 
 
@@ -33,9 +34,9 @@ def no_arguments() -> str:
 class LaunchRecord:
     """One checked launch, ready for `gpu.issue(record, stream)`.
 
-    `allocations` is everything the launch names, by argument or by `.uses`; `lent` the host memory it uses in place;
-    `arguments` makes the summary for an error, only when there is one; `site` is the caller's file and line;
-    `kernel` is kept alive until the launch was handed to the driver.
+    `allocations` is everything the launch names, by argument or by `.uses`; `lent` the host memory it uses in
+    place; `producers` who else works on its memory; `arguments` makes the summary for an error, only when there is one;
+    `site` is the caller's file and line; `kernel` is kept alive until the launch was handed to the driver.
     """
 
     kernel_name: str
@@ -45,6 +46,7 @@ class LaunchRecord:
     image: bytes
     allocations: tuple[Allocation, ...] = ()
     lent: tuple[LentHostMemory, ...] = ()
+    producers: tuple[Producer, ...] = ()
     arguments: Callable[[], str] = no_arguments
     site: str = ""
     kernel: object = None
@@ -56,6 +58,11 @@ class RecordedOperation(Protocol):
     @property
     def allocations(self) -> tuple[Allocation, ...]:
         """The memory it names; whoever holds the operation holds the memory."""
+        ...
+
+    @property
+    def producers(self) -> tuple[Producer, ...]:
+        """Who else works on that memory."""
         ...
 
     def run(self, stream: Stream) -> None:

@@ -1,0 +1,194 @@
+"""Ordering our work with that of others on the same memory: other libraries' streams, and other backends'.
+
+All of it is events: one is recorded on the stream that comes first, and the other waits for it. Nothing here waits on
+the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
+from ..handles import EventHandle, StreamHandle
+from ..lane import Lane
+from ..memory.allocation import Block
+from ..memory.pointers import dead_pointer
+from ..memory.producers import Producer
+from ..trace.operations import QueuedOperation
+from .handles import HandleCalls
+
+if TYPE_CHECKING:
+    from ..backend import GpuBackend
+
+
+class OrderingCalls(HandleCalls):
+    """The part of GpuBackend that makes streams wait for each other on its own account."""
+
+    # ------------------------------------------------ marks: events of our own
+
+    def _mark(self, handle: StreamHandle, lane: Lane | None) -> tuple[EventHandle, int]:
+        """Record an event at a stream's end: the event, and the number of the stream's last operation before it."""
+        try:
+            event = self._spare_marks.pop()
+        except IndexError:
+            event = self._ask(None, self._driver.create_event, False)
+            self._live_events.add(event)
+        try:
+            if lane is None:
+                self._ask(None, self._driver.record_event, event, handle)
+                return event, 0
+            with lane.lock:
+                self._ask(lane, self._driver.record_event, event, handle)
+                return event, self._count(lane)
+        except BaseException:
+            self._spare_marks.append(event)
+            raise
+
+    def _await_mark(self, handle: StreamHandle, lane: Lane | None, event: EventHandle) -> int:
+        """Let a stream's later work wait for an event, of another backend's too; the number of the wait there."""
+        if lane is None:
+            self._ask(None, self._driver.wait_event, handle, event)
+            return 0
+        with lane.lock:
+            self._ask(lane, self._driver.wait_event, handle, event)
+            return self._count(lane)
+
+    def _count(self, lane: Lane) -> int:
+        # On a foreign stream only our work on memory counts: of the rest we need not know when it is done.
+        if not lane.is_foreign:
+            lane.issued += 1
+        return lane.issued
+
+    def _order(self, earlier: Lane, later: Lane) -> None:
+        """Let the later work of one stream of this backend wait for what is queued on another."""
+        if earlier is later:
+            return
+        event, sequence = self._mark(earlier.handle, earlier)
+        try:
+            waiting = self._await_mark(later.handle, later, event)
+        finally:
+            # A wait holds on to the recording that it found: the event may be recorded anew.
+            self._spare_marks.append(event)
+        if not later.is_foreign:
+            later.joins.append((waiting, earlier, sequence))
+
+    def _wait_for_foreign(self, lane: Lane, handle: int) -> None:
+        """Let a stream wait for what another library has queued on one of its own."""
+        known = self._lane_of_native(handle)
+        if known is not None:
+            self._order(known, lane)
+            return
+        event, _ = self._mark(StreamHandle(handle), None)
+        try:
+            self._await_mark(lane.handle, lane, event)
+        finally:
+            self._spare_marks.append(event)
+
+    def _let_foreign_wait(self, handle: int, lane: Lane) -> None:
+        """Let another library's later work on one of its streams wait for what is queued on ours."""
+        known = self._lane_of_native(handle)
+        if known is not None:
+            self._order(lane, known)
+            return
+        event, _ = self._mark(lane.handle, lane)
+        try:
+            self._await_mark(StreamHandle(handle), None, event)
+        finally:
+            self._spare_marks.append(event)
+
+    # ------------------------------------------------ other backends
+
+    def _users_of(self, block: Block) -> list[Lane]:
+        """The streams with queued work on a block that is not known to be done, in the order of their handles."""
+        numbers = {use.stream for use in self._in_flight.pending_uses(block)}
+        return [lane for lane in (self._lanes.get(number) for number in sorted(numbers)) if lane is not None]
+
+    def _wait_for_peer(self, lane: Lane, owner: OrderingCalls, block: Block) -> None:
+        """Let a stream of ours wait for the work of the backend whose memory this is."""
+        for theirs in owner._users_of(block):
+            event, _ = owner._mark(theirs.handle, theirs)
+            try:
+                self._await_mark(lane.handle, lane, event)
+            finally:
+                owner._spare_marks.append(event)
+
+    def _enter_guest(self, guest: OrderingCalls, lane: Lane, blocks: Sequence[Block], what: str) -> None:
+        """Enter a guest's use of our memory into our books: a stream of ours waits for theirs, and counts as user.
+
+        So every rule about memory in use holds for theirs as well: frees wait, copies see what was written.
+        """
+        if self._guest_lane is None:
+            with self._lock:
+                if self._guest_lane is None:
+                    self._guest_lane = self._open_lane(self._ask(None, self._driver.create_stream, 0))
+        ours = self._guest_lane
+        event, _ = guest._mark(lane.handle, lane)
+        try:
+            with ours.lock:
+                sequence = self._await_mark(ours.handle, ours, event)
+                use = QueuedOperation(ours.handle, sequence, lambda: what)
+                for block in blocks:
+                    block.uses[ours.handle] = block.last_use = use
+        finally:
+            guest._spare_marks.append(event)
+
+    # ------------------------------------------------ around an operation
+
+    def _hand_over(self, lane: Lane, producers: Sequence[Producer]) -> Handover:
+        """Let what comes next on a stream wait for whoever works on this memory. Call `finish` once it is queued."""
+        handover = Handover(cast("GpuBackend", self), lane, producers)
+        for producer in producers:
+            producer.precede(handover)
+        return handover
+
+
+class Handover:
+    """One operation of ours on memory of others: each of their streams is waited for once, and waits once."""
+
+    __slots__ = ("_awaited", "_gpu", "_lane", "_peers", "_producers", "_waiting")
+
+    def __init__(self, gpu: OrderingCalls, lane: Lane, producers: Sequence[Producer]) -> None:
+        self._gpu, self._lane, self._producers = gpu, lane, tuple(producers)
+        self._awaited: set[int] = set()
+        self._waiting: dict[int, None] = {}
+        self._peers: dict[OrderingCalls, list[Block]] = {}
+
+    @property
+    def has_native_streams(self) -> bool:
+        """Whether other libraries may have streams on this device at all."""
+        return self._gpu.capabilities.raw_stream_handles
+
+    def native_stream(self) -> int:
+        """The handle by which other libraries know the operation's stream."""
+        return self._gpu._native_stream(self._lane)
+
+    def wait_for_stream(self, handle: int) -> None:
+        """Let the operation wait for a stream of another library."""
+        if handle not in self._awaited:
+            self._gpu._check_raw_handles(f"a wait for stream {handle:#x} of another library")
+            self._awaited.add(handle)
+            self._gpu._wait_for_foreign(self._lane, handle)
+
+    def let_wait(self, handle: int) -> None:
+        """Let that stream's later work wait for the operation."""
+        self._waiting[handle] = None
+
+    def wait_for_peer(self, block: Block) -> None:
+        """Let the operation wait for the backend whose memory this is. Raises InvalidPointer when it is gone."""
+        keeper = block.ledger.keeper() if block.ledger.keeper is not None else None
+        if block.gone or keeper is None:
+            raise dead_pointer(block.base, block, "memory of another backend")
+        owner = cast(OrderingCalls, keeper)
+        owner._check_usable()
+        self._gpu._wait_for_peer(self._lane, owner, block)
+        self._peers.setdefault(owner, []).append(block)
+
+    def finish(self, sequence: int, what: str) -> None:
+        """The operation is queued under this number: keep what it uses until then, and let the others wait."""
+        gpu, lane = self._gpu, self._lane
+        with lane.lock:
+            lane.retain(sequence, self._producers)
+        for handle in self._waiting:
+            gpu._let_foreign_wait(handle, lane)
+        for owner, blocks in self._peers.items():
+            owner._enter_guest(gpu, lane, blocks, f"{what} of {gpu.capabilities.device}")
