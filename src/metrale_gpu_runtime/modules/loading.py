@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..driver import CodeImage, Driver, FunctionAttributes
+from ..driver import CodeImage, CompiledSource, Driver, FunctionAttributes
 from ..errors import (
     CompileError,
     GpuError,
@@ -26,6 +26,7 @@ from ..handles import ModuleHandle
 from ..signature import (
     DECLARED,
     KernelSignature,
+    from_code_object,
     from_driver,
     from_mangled,
     from_ptx,
@@ -37,18 +38,28 @@ from .kernel_names import is_mangled, kernel_not_found, resolve_symbol
 from .sources import CodeInput
 
 if TYPE_CHECKING:
+    from ..code_objects import CodeObjectKernel
     from ..ptx.syntax import PtxModule
     from .nvrtc import CompiledPtx
 
 
 @dataclass(slots=True)
 class _Described:
-    """What the text tells of a module: its PTX as values, its debug signatures, and why something is not known."""
+    """What the code tells of a module: its PTX or its code object's kernels as values, its debug signatures, and why
+    something is not known."""
 
     ptx: PtxModule | None = None
+    code_object: Mapping[str, CodeObjectKernel] | None = None
     lowered_names: Mapping[str, str] = field(default_factory=dict)
     debug: dict[str, KernelSignature] | None = None
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def symbols(self) -> tuple[str, ...] | None:
+        """The symbols of its kernels in the code's order, None where the code does not list them."""
+        if self.ptx is not None:
+            return tuple(kernel.name for kernel in self.ptx.kernels())
+        return tuple(self.code_object) if self.code_object is not None else None
 
 
 class LoadedModule:
@@ -68,9 +79,13 @@ class LoadedModule:
         names: Sequence[str] = (),
         declared: Mapping[str, str] | None = None,
         compiled: CompiledPtx | None = None,
+        image: CodeImage | None = None,
+        made: CompiledSource | None = None,
     ) -> None:
         self.name, self.code, self.handle = name, code, handle
         self.compiled = compiled
+        # What the driver was given, where it compiled the source itself or took a part of the code.
+        self._image, self._made = image, made
         self._driver = driver
         self._options, self._names = tuple(options), tuple(names)
         self._declared = dict(declared or {})
@@ -86,10 +101,8 @@ class LoadedModule:
 
     def function_names(self) -> tuple[str, ...] | None:
         """The symbols of its kernels in the text's order, or None where neither the text nor the driver lists them."""
-        ptx = self._description().ptx
-        if ptx is not None:
-            return tuple(kernel.name for kernel in ptx.kernels())
-        return self._driver.function_names(self.handle)
+        symbols = self._description().symbols
+        return symbols if symbols is not None else self._driver.function_names(self.handle)
 
     def resolve(self, function: str) -> str:
         """The symbol that a name means: itself, or the one C++ kernel that can be written so.
@@ -98,10 +111,9 @@ class LoadedModule:
         KernelNotFound for a name that could mean several.
         """
         described = self._description()
-        if described.ptx is None:
+        if described.symbols is None:
             return function
-        symbols = [kernel.name for kernel in described.ptx.kernels()]
-        return resolve_symbol(self.name, function, symbols, described.lowered_names) or function
+        return resolve_symbol(self.name, function, described.symbols, described.lowered_names) or function
 
     def not_found(self, function: str) -> KernelNotFound:
         """The KernelNotFound to raise for a name that the driver does not know."""
@@ -117,7 +129,7 @@ class LoadedModule:
 
     def _template_hint(self, function: str) -> str:
         """What to do when the source has a template of this name that nothing has instantiated."""
-        if self.code.format != "cuda-c":
+        if not self.code.is_source:
             return ""
         base = re.escape(function.split("<")[0].split("::")[-1])
         if not re.search(rf"\btemplate\s*<[^;{{}}]*>[^;{{}}()]*__global__[^;{{}}]*\b{base}\s*\(", self.code.text()):
@@ -166,6 +178,9 @@ class LoadedModule:
         function = described.ptx.functions.get(symbol) if described.ptx is not None else None
         if function is not None and function.is_kernel:
             sources.append(from_ptx(function))
+        kernel = described.code_object.get(symbol) if described.code_object is not None else None
+        if kernel is not None:
+            sources.append(from_code_object(kernel))
         if attributes is not None and attributes.parameters is not None:
             sources.append(from_driver(symbol, attributes.parameters))
         return self._merged(symbol, sources, described)
@@ -199,7 +214,13 @@ class LoadedModule:
     def _describe(self) -> _Described:
         described = _Described()
         compiled = self.compiled
-        if compiled is None and self.code.format == "cuda-c":
+        if self._made is not None:
+            described.lowered_names = self._made.lowered_names
+        if self._image is not None and self._image.format == "hsaco":
+            from .code_objects import kernels_of
+
+            described.code_object = kernels_of(self._image, described.notes)
+        elif compiled is None and self.code.format == "cuda-c":
             # A driver that takes source itself, as the mock does, leaves us no PTX: compile it for its names.
             try:
                 compiled = self._compile(debug=False)
@@ -284,6 +305,7 @@ def load(
     capabilities = driver.capabilities
     takes = capabilities.code_formats
     compiled: CompiledPtx | None = None
+    made: CompiledSource | None = None
     if code.format in takes or ANY in takes:
         image = CodeImage(name, code.format, code.data, tuple(options))
     elif code.format == "cuda-c" and "ptx" in takes and "cuda-c" in capabilities.source_languages:
@@ -299,22 +321,42 @@ def load(
             architecture=capabilities.cuda_architecture,
         )
         image = CodeImage(name, "ptx", compiled.ptx)
+    elif code.is_source and code.format in capabilities.source_languages:
+        made = driver.compile(
+            CodeImage(name, code.format, code.data, tuple(options)),
+            path=str(code.path) if code.path is not None else None,
+            names=names,
+            folders=[str(code.path.parent)] if code.path is not None else [],
+        )
+        image = made.image
     else:
         raise NotSupported(
             f"module {name!r}: {capabilities.backend} does not take {code.format} code",
             backend=capabilities.backend,
             feature=code.format,
         )
-    if names and code.format != "cuda-c":
+    if names and not code.is_source:
         raise ModuleLoadError(
-            f"module {name!r}: names= instantiates C++ templates, which takes CUDA C source; this is {code.format}",
+            f"module {name!r}: names= instantiates C++ templates, which takes C++ source; this is {code.format}",
             module=name,
         )
     try:
+        image = driver.select_code(image)
         handle = driver.load_module(image)
     except ModuleLoadError as error:
         error.module = name
         if compiled is not None and not isinstance(error, CompileError):
             error.add_note(f"The PTX was compiled from {code.path or 'the given source'} by {compiled.compiler}.")
         raise
-    return LoadedModule(driver, name, code, handle, options=options, names=names, declared=declared, compiled=compiled)
+    return LoadedModule(
+        driver,
+        name,
+        code,
+        handle,
+        options=options,
+        names=names,
+        declared=declared,
+        compiled=compiled,
+        image=image,
+        made=made,
+    )

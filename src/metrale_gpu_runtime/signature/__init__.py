@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from ..errors import SignatureError
 from .c_types import CType, find_c_type, parameter_of_pointer, parameter_of_value
+from .code_object import from_code_object
 from .compiled import from_driver, from_ptx
 from .declaration import parse_declaration
 from .kernel_signature import KernelSignature
 from .mangled import from_mangled, readable_name
 from .merging import merge
 from .parameter import (
+    CODE_OBJECT,
     DEBUG_INFORMATION,
     DECLARED,
     DRIVER,
@@ -20,6 +22,7 @@ from .parameter import (
 )
 
 __all__ = [
+    "CODE_OBJECT",
     "DEBUG_INFORMATION",
     "DECLARED",
     "DRIVER",
@@ -31,6 +34,7 @@ __all__ = [
     "Parameter",
     "SignatureError",
     "find_c_type",
+    "from_code_object",
     "from_driver",
     "from_mangled",
     "from_ptx",

@@ -11,6 +11,7 @@ DECLARED: Final = "declared"
 DEBUG_INFORMATION: Final = "debug information"
 MANGLED_NAME: Final = "mangled name"
 PTX: Final = "PTX"
+CODE_OBJECT: Final = "code object"
 DRIVER: Final = "driver"
 
 

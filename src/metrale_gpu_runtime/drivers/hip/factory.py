@@ -1,0 +1,56 @@
+"""How discovery knows AMD's GPUs. Imports no bindings and opens no library."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ...driver import DeviceListing, DriverFactory, DriverOptions
+from ...errors import BackendUnavailable, DriverFault, GpuError
+
+if TYPE_CHECKING:
+    from .driver import HipDriver
+
+_INSTALL = 'pip install "metrale-gpu-runtime[hip]"'
+
+
+class HipFactory(DriverFactory):
+    """Opens `HipDriver`. `DriverOptions.extra` takes nothing."""
+
+    name = "hip"
+
+    def devices(self) -> Sequence[DeviceListing]:
+        """Asked in a short-lived child process, so that this one can still be forked."""
+        _require_bindings()
+        from .listing import list_devices
+
+        found = []
+        for index, details in enumerate(list_devices()):
+            name = details.pop("name")
+            found.append(DeviceListing("hip", index, name, details))
+        return tuple(found)
+
+    def open(self, index: int, options: DriverOptions) -> HipDriver:
+        """Raises BackendUnavailable without bindings, library or device, and for an index past the last device;
+        TypeError for options."""
+        if options.extra:
+            raise TypeError(f"hip: unknown options {', '.join(sorted(options.extra))}; it takes none")
+        _require_bindings()
+        from .driver import HipDriver
+        from .listing import initialized_api
+
+        api, count = initialized_api()
+        if index >= count:
+            raise BackendUnavailable(
+                f"hip: there is no device {index}; this machine has {count} (0 to {count - 1})", backend="hip"
+            )
+        try:
+            return HipDriver(api, index)
+        except (DriverFault, GpuError) as error:
+            raise BackendUnavailable(f"hip: device {index} cannot be opened: {error}", backend="hip") from error
+
+
+def _require_bindings() -> None:
+    if importlib.util.find_spec("hip") is None:
+        raise BackendUnavailable(f"hip: AMD's Python bindings are not installed; {_INSTALL}", backend="hip")

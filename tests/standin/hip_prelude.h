@@ -1,0 +1,51 @@
+/* What CUDA C and HIP C need of ROCm's headers, as clang's builtins, so that clang alone compiles kernels for AMD's
+ * GPUs: the qualifiers, the indices, the barrier. Given to clang with -include; no host code. */
+#pragma once
+
+#include <stddef.h>
+
+#define __global__ __attribute__((global))
+#define __device__ __attribute__((device))
+#define __host__ __attribute__((host))
+#define __shared__ __attribute__((shared))
+#define __constant__ __attribute__((constant))
+#define __forceinline__ inline __attribute__((always_inline))
+#define __grid_constant__
+#define __launch_bounds__(threads, ...) __attribute__((amdgpu_flat_work_group_size(1, threads)))
+
+struct dim3 {
+    unsigned x, y, z;
+};
+
+static __device__ inline dim3 prelude_thread()
+{
+    return {__builtin_amdgcn_workitem_id_x(), __builtin_amdgcn_workitem_id_y(), __builtin_amdgcn_workitem_id_z()};
+}
+static __device__ inline dim3 prelude_block()
+{
+    return {__builtin_amdgcn_workgroup_id_x(), __builtin_amdgcn_workgroup_id_y(), __builtin_amdgcn_workgroup_id_z()};
+}
+static __device__ inline dim3 prelude_extent()
+{
+    return {__builtin_amdgcn_workgroup_size_x(), __builtin_amdgcn_workgroup_size_y(),
+            __builtin_amdgcn_workgroup_size_z()};
+}
+static __device__ inline dim3 prelude_grid()
+{
+    return {__builtin_amdgcn_grid_size_x() / __builtin_amdgcn_workgroup_size_x(),
+            __builtin_amdgcn_grid_size_y() / __builtin_amdgcn_workgroup_size_y(),
+            __builtin_amdgcn_grid_size_z() / __builtin_amdgcn_workgroup_size_z()};
+}
+#define threadIdx prelude_thread()
+#define blockIdx prelude_block()
+#define blockDim prelude_extent()
+#define gridDim prelude_grid()
+
+static __device__ inline void __syncthreads()
+{
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+    __builtin_amdgcn_s_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+static __device__ inline long long __double_as_longlong(double value) { return __builtin_bit_cast(long long, value); }
+static __device__ inline void __trap() { __builtin_trap(); }
