@@ -1,1 +1,7 @@
-"""CUDA, on NVIDIA's driver API."""
+"""NVIDIA GPUs: the session that CUDA and HIP share, over NVIDIA's own bindings."""
+
+from __future__ import annotations
+
+from .factory import CudaFactory
+
+__all__ = ["CudaFactory"]

@@ -11,9 +11,37 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...driver import TensorMapDescription
 from ...geometry import Geometry
 
 READY, NOT_CAPTURING, CAPTURING, INVALIDATED = True, 0, 1, 2
+
+ATTRIBUTES = (
+    "max_threads_per_block",
+    "max_block_dim_x",
+    "max_block_dim_y",
+    "max_block_dim_z",
+    "max_grid_dim_x",
+    "max_grid_dim_y",
+    "max_grid_dim_z",
+    "max_shared_memory_per_block",
+    "max_shared_memory_per_block_optin",
+    "max_registers_per_block",
+    "warp_size",
+    "multiprocessor_count",
+    "compute_capability_major",
+    "compute_capability_minor",
+    "integrated",
+    "managed_memory",
+    "can_map_host_memory",
+    "memory_pools_supported",
+    "virtual_memory_management_supported",
+    "cooperative_launch",
+    "cluster_launch",
+    "tensor_map_access_supported",
+    "mem_sync_domain_count",
+)
+"""What the session asks of a device: cuda.h's words without CU_DEVICE_ATTRIBUTE_, in lower case."""
 
 
 class ApiError(Exception):
@@ -37,8 +65,8 @@ class Traits:
 
     `sticky_codes` are those after which the context is lost; `code_formats` and `source_languages` are those of
     Capabilities; `max_threads_per_launch` the vendor's bound on grid times block; `legacy_stream` the handle of the
-    legacy default stream; `kernel_parameter_nbytes` the parameter block's limit by compute capability and driver is
-    left to the room.
+    legacy default stream; `peer_already_code` means that peer access is on already. What depends on the device and the
+    driver, the parameter block's limit say, is asked of the DriverApi.
     """
 
     name: str
@@ -54,6 +82,7 @@ class Traits:
     max_threads_per_launch: int | None
     dlpack_device_type: int
     legacy_stream: int = 1
+    peer_already_code: int = 704
     has_clusters: bool = True
     has_launch_attributes: bool = True
 
@@ -89,6 +118,17 @@ class DriverApi(ABC):
     @abstractmethod
     def architecture(self, device: int) -> str:
         """What code is compiled for: "sm_90", "gfx90a:sramecc+:xnack-"."""
+
+    def provides(self, *calls: str) -> bool:
+        """Whether the library of this machine has what these methods of this class call. Asked once, when opening.
+
+        "launch_extended" is `launch` with clusters and attributes.
+        """
+        return True
+
+    def max_parameter_nbytes(self, device: int) -> int:
+        """The limit on a kernel's parameters in all."""
+        return 4096
 
     # ------------------------------------------------ contexts
 
@@ -312,6 +352,10 @@ class DriverApi(ABC):
     def function_parameters(self, function: int) -> tuple[tuple[int, int], ...] | None:
         """(offset, nbytes) of each parameter; None where the driver cannot tell (CUDA before 12.4, HIP)."""
 
+    def allow_large_clusters(self, function: int) -> None:
+        """Let the function be launched with clusters over the portable 8 blocks (cuFuncSetAttribute)."""
+        raise MissingEntryPoint("allow_large_clusters")
+
     @abstractmethod
     def max_active_blocks(self, function: int, block_threads: int, shared_mem: int) -> int: ...
 
@@ -327,3 +371,7 @@ class DriverApi(ABC):
 
         `parameters` is the address of an array of addresses, one for each argument, or 0 for none.
         """
+
+    def encode_tensor_map(self, description: TensorMapDescription) -> bytes:
+        """cuTensorMapEncodeTiled: the map's 128 bytes."""
+        raise MissingEntryPoint("encode_tensor_map")

@@ -1,0 +1,53 @@
+"""How discovery knows CUDA. Importing this imports no bindings and starts no driver."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+
+from ...driver import DeviceListing, Driver, DriverFactory, DriverOptions
+from ...errors import BackendUnavailable, DriverFault, GpuError
+
+
+class CudaFactory(DriverFactory):
+    """NVIDIA GPUs, numbered as the driver numbers them (CUDA_VISIBLE_DEVICES applies)."""
+
+    name = "cuda"
+
+    def devices(self) -> Sequence[DeviceListing]:
+        """Listed by a child process, so that this one can still fork."""
+        from .listing import list_devices
+
+        _require_bindings()
+        return list_devices()
+
+    def open(self, index: int, options: DriverOptions) -> Driver:
+        """Takes no options of its own. Raises BackendUnavailable, TypeError for an option."""
+        if options.extra:
+            raise TypeError(f"cuda: unknown options {', '.join(sorted(options.extra))}; it takes none")
+        _require_bindings()
+        from .driver import CudaDriver
+        from .opening import start
+
+        api = start()
+        count = api.device_count()
+        if not 0 <= index < count:
+            there = f"{count} devices, 0 to {count - 1}" if count > 1 else "one device, 0"
+            raise BackendUnavailable(f"cuda: there is no device {index}; this machine has {there}", backend="cuda")
+        try:
+            return CudaDriver(api, index)
+        except (DriverFault, GpuError) as error:
+            raise BackendUnavailable(f"cuda: device {index} cannot be opened: {error}", backend="cuda") from error
+
+
+def _require_bindings() -> None:
+    try:
+        found = importlib.util.find_spec("cuda.bindings.driver")
+    except ImportError:
+        found = None
+    if found is None:
+        from .api import INSTALL_BINDINGS
+
+        raise BackendUnavailable(
+            f"cuda: NVIDIA's Python bindings are not installed; {INSTALL_BINDINGS}", backend="cuda"
+        )

@@ -1,0 +1,76 @@
+"""Starting the driver, with a reason for people when it cannot be."""
+
+from __future__ import annotations
+
+import os
+
+from ...errors import BackendUnavailable
+from ..session.api import ApiError, MissingEntryPoint
+from .api import INSTALL_BINDINGS, CudaApi
+from .traits import NO_DEVICE
+
+LIBRARIES = ("libcuda.so.1",) if os.name == "posix" else ("nvcuda.dll",)
+
+
+def start() -> CudaApi:
+    """The driver of this machine, initialised. Raises BackendUnavailable with what is missing and what would help."""
+    api = CudaApi()
+    try:
+        version = api.driver_version()
+        # Before it is asked for anything else: newer bindings name calls that an older driver has not.
+        _require_same_major(version, api.bindings_version())
+        api.initialize()
+        if api.device_count() == 0:
+            raise _no_device(None)
+    except MissingEntryPoint as error:
+        raise BackendUnavailable(
+            f"cuda: the driver on this machine is too old for these bindings ({error.__cause__ or error}); "
+            f"install a newer driver, or bindings for it: {INSTALL_BINDINGS}",
+            backend="cuda",
+        ) from error
+    except ApiError as error:
+        if error.code == NO_DEVICE:
+            raise _no_device(error) from error
+        raise BackendUnavailable(f"cuda: the driver cannot be started: {error}", backend="cuda") from error
+    except RuntimeError as error:
+        # The bindings' loader: its words are about packages, and people look for a library.
+        raise BackendUnavailable(
+            f"cuda: libcuda not found (tried {', '.join(LIBRARIES)} in the system's library path"
+            f"{_library_path()}); it comes with NVIDIA's display driver. The bindings said: {error}",
+            backend="cuda",
+        ) from error
+    return api
+
+
+def _library_path() -> str:
+    path = os.environ.get("LD_LIBRARY_PATH")
+    return f" and LD_LIBRARY_PATH={path}" if path else ""
+
+
+def _require_same_major(driver: int, bindings: int) -> None:
+    if driver // 1000 < bindings // 1000:
+        major = driver // 1000
+        raise BackendUnavailable(
+            f"cuda: the driver on this machine is for CUDA {_shown(driver)}, too old for these bindings, which are for "
+            f"CUDA {_shown(bindings)}; install a newer driver, or the bindings for this one: "
+            f'pip install "metrale-gpu-runtime[cuda{max(major, 12)}]"',
+            backend="cuda",
+        )
+
+
+def _shown(version: int) -> str:
+    return f"{version // 1000}.{version % 1000 // 10}"
+
+
+def _no_device(cause: ApiError | None) -> BackendUnavailable:
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        why = (
+            f"CUDA_VISIBLE_DEVICES is {visible!r}, which hides every device"
+            if not visible.strip() or visible.strip().startswith("-1")
+            else f"no device is visible; CUDA_VISIBLE_DEVICES is {visible!r}"
+        )
+    else:
+        why = "there is no device"
+    said = f" ({cause.code_name}, {cause.code})" if cause is not None else ""
+    return BackendUnavailable(f"cuda: the driver is here, but {why}{said}", backend="cuda")

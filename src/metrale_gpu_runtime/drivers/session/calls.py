@@ -1,0 +1,158 @@
+"""The one way from the session to the driver: in the right context, every code read, captures of others left alone."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+from ...errors import BackendUnavailable, HandleClosed
+from .api import ApiError, DriverApi
+from .contexts import DeviceContext, NotRestored
+from .faults import Faults
+from .forks import generation
+
+P = ParamSpec("P")
+R = TypeVar("R")
+V = TypeVar("V")
+
+
+class CapturesUnderWay:
+    """How many captures the sessions of this process have begun and not ended."""
+
+    __slots__ = ("_lock", "count")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._lock = threading.Lock()
+
+    def enter(self) -> None:
+        with self._lock:
+            self.count += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self.count -= 1
+
+
+captures_under_way = CapturesUnderWay()
+
+
+class Calls:
+    """Makes one session's driver calls. Safe to use from several threads.
+
+    `queue` is for calls that add work to a stream. `ask` and `make` are for all others: the driver holds those to be
+    unsafe while any stream of the process is captured, unless the calling thread's mode is relaxed. All raise what
+    `Faults.error` makes of a code; in a child of the process that opened the session BackendUnavailable, after the end
+    HandleClosed. When one raises, what was asked for has not happened, or was undone.
+    """
+
+    def __init__(self, api: DriverApi, context: DeviceContext, faults: Faults, device: str) -> None:
+        self.api, self.context, self.faults = api, context, faults
+        self._device, self._process, self._generation = device, os.getpid(), generation.number
+        self._is_closed = False
+
+    @property
+    def is_forked(self) -> bool:
+        """True in a child of the process that opened the session."""
+        return self._generation != generation.number
+
+    @property
+    def is_lost(self) -> bool:
+        """True once a code has told that the context is gone."""
+        return self.faults.lost is not None
+
+    def close(self) -> None:
+        """Refuse every call from now on."""
+        self._is_closed = True
+
+    def queue(self, stream: int, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Make a call that adds work to a stream (a raw handle)."""
+        if self._is_closed or self._generation != generation.number:
+            raise self._unusable()
+        try:
+            return self.context.run(call, *args, **kwargs)
+        except NotRestored as error:
+            # What was queued would be taken for not queued, and its memory given back: it must be over.
+            self._undo(error, self.api.stream_synchronize, stream)
+            raise self.error(error) from error
+        except ApiError as error:
+            raise self.error(error) from error
+
+    def ask(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Make a call that names no stream, or adds nothing to the one it names."""
+        try:
+            return self._run(call, *args, **kwargs)
+        except ApiError as error:
+            raise self.error(error) from error
+
+    def make(
+        self, undo: Callable[[R], object], nbytes: int, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        """As `ask`, for a call that makes something; `nbytes` is how much memory it takes, where that is known."""
+        try:
+            return self._run(call, *args, **kwargs)
+        except NotRestored as error:
+            self._undo(error, undo, error.result)
+            raise self.error(error, nbytes) from error
+        except ApiError as error:
+            raise self.error(error, nbytes) from error
+
+    def give_back(
+        self, books: dict[int, V], key: int, call: Callable[P, object], *args: P.args, **kwargs: P.kwargs
+    ) -> None:
+        """As `ask`, for a call that gives back what `books` hold under `key`: off the books unless it was refused."""
+        # First, and back again when refused: the driver may give the same number out anew before we are back.
+        value = books.pop(key, None)
+        try:
+            self._run(call, *args, **kwargs)
+        except NotRestored as error:
+            raise self.error(error) from error
+        except ApiError as error:
+            if value is not None:
+                books.setdefault(key, value)
+            raise self.error(error) from error
+
+    def quietly(self, call: Callable[[], object]) -> None:
+        """Make a call while tidying up, when there is nobody to tell; a code that costs the context is remembered."""
+        try:
+            self._run(call)
+        except ApiError as error:
+            self.faults.error(error)
+
+    def error(self, error: ApiError, nbytes: int = 0) -> Exception:
+        """What to raise for a code; asks for the figures when memory ran out."""
+        figures = None
+        if error.code in self.api.traits.out_of_memory_codes:
+            try:
+                figures = self.context.run(self.api.memory_info)
+            except ApiError as second:
+                error.add_note(f"the memory figures could not be had either: {second}")
+        return self.faults.error(error, nbytes, figures)
+
+    def _run(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        if self._is_closed or self._generation != generation.number:
+            raise self._unusable()
+        if captures_under_way.count:
+            return self.context.run_relaxed(call, *args, **kwargs)
+        return self.context.run(call, *args, **kwargs)
+
+    def _undo(self, error: NotRestored, undo: Callable[..., object], *args: object) -> None:
+        try:
+            self.context.run(undo, *args)
+        except NotRestored:
+            pass  # undone all the same; that the thread is not as it was is what is being raised
+        except ApiError as second:
+            error.add_note(f"and what the call had done could not be undone: {second}")
+
+    def _unusable(self) -> Exception:
+        name = self.api.traits.name
+        if self.is_forked:
+            return BackendUnavailable(
+                f"{name}: {self._device} was opened by process {self._process} before this one was forked off it, and "
+                "a driver that was started before a fork does not work in the child, not even when it is opened again. "
+                'Open it in the child before the parent does, or start children with the "spawn" method',
+                backend=name,
+            )
+        return HandleClosed(f"{name}: {self._device} is closed; open it again with open_backend()")
