@@ -217,6 +217,21 @@ class CudaApi(DriverApi):
     def can_access_peer(self, device: int, peer: int) -> bool:
         return bool(self._call("cuDeviceCanAccessPeer", self._device(device), self._device(peer)))
 
+    def pointer_device(self, address: int) -> int | None:
+        attributes = self._cuda.CUpointer_attribute
+        try:
+            kind = self._call("cuPointerGetAttribute", attributes.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address)
+            if kind != self._cuda.CUmemorytype.CU_MEMORYTYPE_DEVICE:
+                return None
+            if self._call("cuPointerGetAttribute", attributes.CU_POINTER_ATTRIBUTE_IS_MANAGED, address):
+                return None
+            return int(self._call("cuPointerGetAttribute", attributes.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address))
+        except ApiError as error:
+            # So the driver says that it has never heard of the address.
+            if error.code == INVALID_VALUE:
+                return None
+            raise
+
     def enable_peer_access(self, peer_context: int) -> None:
         self._call("cuCtxEnablePeerAccess", peer_context, 0)
 

@@ -212,6 +212,11 @@ class DriverApi(ABC):
     @abstractmethod
     def can_access_peer(self, device: int, peer: int) -> bool: ...
 
+    def pointer_device(self, address: int) -> int | None:
+        """Whose device memory an address is (cuPointerGetAttribute); None for host and managed memory and for what
+        the driver does not know."""
+        return None
+
     @abstractmethod
     def enable_peer_access(self, peer_context: int) -> None:
         """From the current context. Raises ApiError when it is on already, as the vendor does."""

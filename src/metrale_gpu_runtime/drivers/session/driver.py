@@ -25,7 +25,8 @@ class SessionDriver(Driver):
     """One device of a library that has been initialised. Raises GpuError or DriverFault when it cannot be opened;
     nothing is held then.
 
-    A vendor's room overrides `check_image`, `refused_image` and `link`, and says what CUDA C is compiled for.
+    A vendor's room overrides `check_image`, `explain_refusal` or `refused_image`, and `link`, and says what CUDA C is
+    compiled for.
     """
 
     is_linking = False
@@ -78,12 +79,19 @@ class SessionDriver(Driver):
     def check_image(self, image: CodeImage) -> None:
         """Raise ModuleLoadError for code that this device cannot load, before the driver is asked."""
 
+    def explain_refusal(self, image: CodeImage) -> str:
+        """What is known of code that the driver refused: what it was made for, what the device takes."""
+        return ""
+
     def refused_image(self, image: CodeImage, answer: ApiError, log: str) -> ModuleLoadError:
         """The error for code that the driver refused; `log` is its compiler's, "" where it wrote none."""
         message = (
             f"module {image.name!r}: {self.capabilities.device} refused this {image.format}: {answer.call}: "
             f"{answer.code_name} ({answer.code}): {answer.text}"
         )
+        explanation = self.explain_refusal(image)
+        if explanation:
+            message = f"{message}. {explanation}"
         return CompileError(message, module=image.name, log=log) if log else ModuleLoadError(message, module=image.name)
 
     def architecture(self) -> str:
@@ -154,6 +162,10 @@ class SessionDriver(Driver):
         except ApiError as error:
             if error.code != self._api.traits.peer_already_code:
                 raise
+
+    def device_of(self, address: int) -> tuple[int, int] | None:
+        device = self._calls.ask(self._api.pointer_device, address)
+        return None if device is None else (self._api.traits.dlpack_device_type, device)
 
     def copy_peer(self, dst: int, src: int, nbytes: int, source: Driver, stream: StreamHandle) -> None:
         assert isinstance(source, SessionDriver)
