@@ -130,8 +130,8 @@ int core_is_device(int device); /* 0 or 1 */
 /* ------------------------------------------------ settings and attributes (control: no core_enter needed) */
 
 /* Named integers: devices, driver_version, integrated, execution (0 deferred, 1 immediate), global_mutex,
- * driver_thread, occupancy (0: computed), pinned_limit, parameter_info (0: an older driver that cannot tell),
- * enumerate_functions, strict_alignment, ... -1 for an unknown name. */
+ * driver_thread, occupancy (0: computed), parameter_info (0: an older driver that cannot tell),
+ * enumerate_functions, memory_nbytes, ... (core_settings.c has them all). -1 for an unknown name. */
 int64_t core_setting(const char *name);
 int core_setting_set(const char *name, int64_t value);
 const char *core_text(const char *name); /* "architecture", "name" */
@@ -430,6 +430,9 @@ int core_graph_kernel(core_handle node, struct core_launch *out);
 int core_graph_add_kernel(core_handle *out, core_handle graph, const core_handle *dependencies, size_t count,
                           const struct core_launch *launch);
 int core_graph_set_kernel(core_handle node, const struct core_launch *launch);
+int core_graph_add_empty(core_handle *out, core_handle graph, const core_handle *dependencies, size_t count);
+/* What the stream's next operation depends on: instead of (`replace`) or beside what it is now. */
+int core_capture_set_dependencies(core_handle stream, const core_handle *nodes, unsigned count, int replace);
 
 /* ------------------------------------------------ faults (core_fault.c; control) */
 
