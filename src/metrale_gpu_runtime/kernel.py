@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, SupportsIndex, TypeVar
 
 from .arguments import Argument, argument_from_value
+from .capabilities import Capabilities
 from .checked import (
     CheckedLaunch,
     GridSlots,
@@ -23,7 +24,7 @@ from .driver import ArgumentLayout, FunctionAttributes, LaunchTarget
 from .errors import ArgumentCountError, GeometryError, HandleClosed, KernelNotFound, LimitExceeded
 from .geometry import Dim3, Extent, Geometry, threads
 from .handles import KernelHandle
-from .limits import check_arguments, check_geometry
+from .limits import PORTABLE_CLUSTER_BLOCKS, check_arguments, check_geometry
 from .signature import ArgumentDescription, KernelSignature
 from .signature.checking import count_error
 from .signature.mangled import readable_name
@@ -185,7 +186,7 @@ class Kernel:
         if geometry.cooperative:
             self._check_residency(geometry)
         cluster = geometry.cluster
-        if cluster is not None and cluster.volume > self.gpu.capabilities.max_cluster_blocks:
+        if cluster is not None and cluster.volume > _sure_cluster_blocks(self.gpu.capabilities):
             self._check_large_cluster(geometry, cluster.volume)
         if len(self._shapes) >= _MEMO_LIMIT:
             self._shapes = set()
@@ -229,7 +230,7 @@ class Kernel:
                 limit=limit,
                 device=gpu.capabilities.device,
                 advice=f"The cluster is {shape.grid.as_tuple()}; every device of this kind takes "
-                f"{gpu.capabilities.max_cluster_blocks} blocks, more depend on the block and its shared memory",
+                f"{_sure_cluster_blocks(gpu.capabilities)} blocks, more depend on the block and its shared memory",
             )
 
     def checked(self, descriptions: tuple[ArgumentDescription, ...]) -> CheckedLayout:
@@ -274,6 +275,11 @@ class Kernel:
             for index, value in enumerate(arranged)
         ]
         return check_launch(self.gpu, self, geometry, grid_slots, arguments, (), site)
+
+
+def _sure_cluster_blocks(capabilities: Capabilities) -> int:
+    """The largest cluster that needs no question to the driver."""
+    return min(PORTABLE_CLUSTER_BLOCKS, capabilities.max_cluster_blocks)
 
 
 def _remember(known: dict[_K, int], key: _K, value: int) -> None:

@@ -10,6 +10,10 @@ from .signature import ArgumentDescription
 
 _AXES = "xyz"
 
+PORTABLE_CLUSTER_BLOCKS = 8
+"""A cluster of so many blocks runs on every device that has clusters, if the kernel runs there at all. Source: CUDA
+Programming Guide, thread block clusters."""
+
 
 def check_geometry(
     geometry: Geometry, *, kernel: str, capabilities: Capabilities, attributes: FunctionAttributes

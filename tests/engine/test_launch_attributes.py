@@ -247,6 +247,18 @@ def test_larger_clusters_where_the_driver_says_so(gpu):
     assert (info.value.asked, info.value.limit) == (17, 16)
 
 
+def test_a_device_that_may_have_larger_clusters_is_still_asked():
+    """Over eight blocks the driver decides, whatever the device's largest is: the kernel in its shape may have fewer."""
+    with mg.MockGpuBackend(replace(profile("H100"), max_cluster_blocks=16)) as gpu:
+        gpu.define_kernel("m", "k", max_cluster_blocks=11)
+        build(gpu).grid(11).cluster(11).arg_u32(1).launch()
+        with pytest.raises(mg.LimitExceeded) as info:
+            build(gpu).grid(12).cluster(12).arg_u32(1).launch()
+        assert info.value.limit == 11
+    with mg.MockGpuBackend(replace(profile("H100"), max_cluster_blocks=4)) as gpu, pytest.raises(mg.LimitExceeded):
+        build(gpu).grid(5).cluster(5).arg_u32(1).launch()
+
+
 def test_a_cluster_divides_the_grid(gpu):
     """A cluster that leaves blocks over names the axis; an empty grid is divided by any; an empty cluster by none."""
     for grid, cluster, axis in (((6, 5, 4), (2, 2, 1), "y"), ((6, 4, 3), (3, 1, 2), "z"), (7, 2, "x")):

@@ -129,5 +129,5 @@ def clusters_divide_the_grid_and_have_a_limit(target: ConformanceTarget) -> None
         limit = refused(
             target, gpu, lambda: kernel[large, 2].cluster(large), LimitExceeded, calls_no_driver=False
         ).limit
-        assert gpu.capabilities.max_cluster_blocks <= limit < large
+        assert min(8, gpu.capabilities.max_cluster_blocks) <= limit < large
         assert values.numpy().tolist()[0] == 3 * (3 * 5 + 1) + 2
