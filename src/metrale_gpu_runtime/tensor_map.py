@@ -442,13 +442,14 @@ def _check_box(box: tuple[int, ...], data_type: str, interleave: str, swizzle: s
         )
     span = _SPANS[swizzle]
     if span is not None and nbytes > span:
+        most = span * 8 // BITS[data_type]
         raise _refused(
             "box",
             0,
             box[0],
             f"the box's inner side is {nbytes} bytes, swizzle {swizzle} spans {span}",
-            span,
-            f"Make it at most {span * 8 // BITS[data_type]} elements, or take a wider swizzle or none",
+            most,
+            f"Make it at most {most} elements, or take a wider swizzle or none",
         )
 
 
