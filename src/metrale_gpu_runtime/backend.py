@@ -14,6 +14,7 @@ from .calls.capture import CaptureCalls
 from .calls.debugging import DebugCalls
 from .calls.lazy import LazyCalls
 from .calls.modules import AskedDriver, ModuleCalls
+from .calls.peers import PeerCalls
 from .calls.tensor_maps import TensorMapCalls
 from .driver import Driver
 from .errors import GpuError, GpuResourceWarning, KernelFault
@@ -27,7 +28,7 @@ __all__ = ["GpuBackend", "PointerValue"]
 _open_backends: weakref.WeakSet[GpuBackend] = weakref.WeakSet()
 
 
-class GpuBackend(BufferCalls, LazyCalls, TensorMapCalls, CaptureCalls, ModuleCalls, DebugCalls):
+class GpuBackend(BufferCalls, LazyCalls, TensorMapCalls, CaptureCalls, ModuleCalls, PeerCalls, DebugCalls):
     """One open device. Made by `open_backend(…)`; a context manager that closes it.
 
     `debug_sync`: wait for every launch, so that a fault names it (None: METRALE_DEBUG_SYNC_KERNELS=1 turns it on).

@@ -21,10 +21,11 @@ from .memory.peers import PeerAccess
 from .memory.pointers import PointerReader
 from .memory.scratch import ScratchPool
 from .trace.findings import FaultBook
+from .trace.nvtx_ranges import open_nvtx
 
 if TYPE_CHECKING:
-    from .buffers import HostWindow
     from .calls.capture import Capture
+    from .exporting import Window
     from .trace.operations import QueuedLaunch
     from .trace.recording import Trace
 
@@ -66,10 +67,12 @@ class BackendBooks:
         self._debug_sync_count = 1 if debug_sync else 0
         self._ordinals = itertools.count(1)
         self._traces: tuple[Trace, ...] = ()
+        # None unless a profiler listens: then launches and ranges are told to it.
+        self._nvtx = open_nvtx()
         self._captures: list[Capture] = []
         self._pointers = PointerReader(self._ledger, driver.capabilities, self._peers, driver.device_of)
         self._scratch = ScratchPool(self._in_flight)
-        self._windows: weakref.WeakSet[HostWindow] = weakref.WeakSet()
+        self._windows: weakref.WeakSet[Window] = weakref.WeakSet()
         self._threads = threading.local()
         self._lock = threading.RLock()
         self._default_lane = self._open_lane(DEFAULT_STREAM)

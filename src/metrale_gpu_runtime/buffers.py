@@ -6,9 +6,9 @@ import operator
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from .dlpack import CPU
+from . import exporting
 from .elements import Element, count_of, element_of, read_shape
-from .errors import ArgumentKindError, ElementTypeError, InvalidPointer, NotSupported
+from .errors import ArgumentKindError, ElementTypeError, InvalidPointer
 from .exchange import read_foreign
 from .handles import DevicePtr
 from .lending import HostArgument, HostLoan, In, InOut, Out
@@ -20,7 +20,7 @@ from .scalars import ScalarType
 if TYPE_CHECKING:
     from .backend import GpuBackend
 
-__all__ = ["DeviceBuffer", "HostArgument", "HostLoan", "HostWindow", "In", "InOut", "Out", "as_numpy"]
+__all__ = ["DeviceBuffer", "HostArgument", "HostLoan", "In", "InOut", "Out", "as_numpy"]
 
 
 class DeviceBuffer:
@@ -172,6 +172,8 @@ class DeviceBuffer:
             self._check_same(source.nbytes, source.element, source.shape)
             if source._gpu is self._gpu:
                 self._gpu.copy_d2d(source, self)
+            elif self._gpu.can_copy_peer(source._gpu):
+                self._gpu.copy_peer(source, self)
             else:
                 self._gpu.copy_h2d(source.tobytes(), self)
             return self
@@ -254,48 +256,35 @@ class DeviceBuffer:
         array = self.numpy()
         return array if dtype is None else array.astype(dtype, copy=False)
 
+    @property
+    def __cuda_array_interface__(self) -> dict[str, object]:
+        """The buffer as other CUDA libraries read it, without a copy; no attribute on a device that is not CUDA's.
+
+        Version 3: `stream` is None with nothing queued on the memory, else a stream behind all that is. bf16 is "<V2",
+        as ml_dtypes and PyTorch have it. Whoever takes it must keep the buffer. Source: CUDA Array Interface.
+        """
+        return exporting.cuda_array_interface(self)
+
     def __dlpack_device__(self) -> tuple[int, int]:
-        self._check_exportable()
-        return CPU, 0
+        """DLPack's (type, index) of the memory. Raises NotSupported where no other library could use it."""
+        return exporting.device_of(self)
 
     def __dlpack__(
         self,
         *,
-        stream: object = None,
+        stream: int | None = None,
         max_version: tuple[int, int] | None = None,
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """A DLPack capsule on the same memory, without a copy; waits for queued work on it first.
+        """A DLPack capsule on the same memory, which is kept until its taker lets go; without a copy unless asked.
 
-        Raises NotSupported where the memory is no host memory, BufferError for another device.
+        On a GPU `stream`, which the taker names, waits for what is queued on the memory: None and 1 are the legacy
+        default stream (ROCm: None and 0), -1 means no wait. Elsewhere this waits itself. `dl_device` (1, 0) is a copy
+        on the host. Raises NotSupported where the memory can be nobody else's, BufferError for another device, a
+        stream that means nothing, and elements that DLPack does not have.
         """
-        self._check_exportable()
-        if dl_device is not None and tuple(dl_device) != (CPU, 0):
-            raise BufferError(f"this memory lies on the host, DLPack device {(CPU, 0)}, not on {dl_device}")
-        import numpy
-
-        self._gpu.wait_for_uses(self)
-        window = HostWindow(self)
-        self._gpu._windows.add(window)
-        array = numpy.asarray(window)
-        if copy:
-            array = array.copy()
-        try:
-            return array.__dlpack__(max_version=max_version)
-        except TypeError:
-            # NumPy before 2.1 does not know the argument; it exports the old form, which everybody reads.
-            return array.__dlpack__()
-
-    def _check_exportable(self) -> None:
-        if not self._gpu.capabilities.host_arrays_are_device_arrays:
-            name = self._gpu.capabilities.backend
-            raise NotSupported(
-                f"{name}: this memory is on {self._gpu.capabilities.device} and cannot be exported through DLPack; "
-                "copy it: buffer.numpy()",
-                backend=name,
-                feature="DLPack export",
-            )
+        return exporting.dlpack(self, stream, max_version, dl_device, copy)
 
     # ------------------------------------------------ the end
 
@@ -320,26 +309,6 @@ class DeviceBuffer:
         if block.gone:
             raise dead_pointer(self.address, block, what)
         return PointerValue(self.address, self._allocation, self.nbytes, self._element.scalar)
-
-
-class HostWindow:
-    """Memory of a buffer that other libraries look at in place.
-
-    It holds the buffer, whose memory is neither freed nor closed under it: `keeps` is the device itself once its
-    backend was closed.
-    """
-
-    def __init__(self, buffer: DeviceBuffer) -> None:
-        self.buffer = buffer
-        self.keeps: object = None
-        dtype = buffer.dtype
-        self.__array_interface__ = {
-            "version": 3,
-            "shape": buffer.shape,
-            "typestr": dtype.str,
-            "descr": dtype.descr,
-            "data": (buffer.address, False),
-        }
 
 
 def as_numpy(values: object, element: Element | None) -> Any:

@@ -49,6 +49,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "checked",
         "dlpack",
         "exchange",
+        "exporting",
         "kernel",
         "lane",
         "launch",

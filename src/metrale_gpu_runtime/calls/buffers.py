@@ -60,7 +60,8 @@ class BufferCalls(MemoryCalls, QueueingCalls):
             yield DeviceBuffer(cast("GpuBackend", self), allocation, 0, (nbytes,), BYTES)
         finally:
             # What a recording has named belongs to it; it runs when others have the memory.
-            if nbytes and self.recorder(on) is None and not self._is_closed and allocation.is_live:
+            is_looked_at = any(window.buffer.allocation is allocation for window in list(self._windows))
+            if nbytes and self.recorder(on) is None and not self._is_closed and allocation.is_live and not is_looked_at:
                 self._scratch.put(allocation)
 
     def wait_for_uses(self, buffer: DeviceBuffer) -> None:

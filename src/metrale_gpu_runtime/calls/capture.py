@@ -148,7 +148,15 @@ class CaptureCalls(QueueingCalls):
         # added to the graph is known to the driver alone.
         by_driver = ours is not None and (ours.has_foreign or not self._debug_sync_count)
         if by_driver and self._recorder_of(on._lane) is None:
-            self._replay(graph, on._lane, values, call_site(2))
+            site = call_site(2)
+            if self._nvtx is None:
+                self._replay(graph, on._lane, values, site)
+                return
+            self._nvtx.push(graph.name)
+            try:
+                self._replay(graph, on._lane, values, site)
+            finally:
+                self._nvtx.pop()
             return
         if ours is not None and ours.has_foreign:
             raise CaptureError(

@@ -227,7 +227,7 @@ class CopyCalls(QueueingCalls):
             self._refuse_while_recording(call, lane)
         source = self._range(src, 0, f"{call}: src")
         target = self._range(dst, 0, f"{call}: dst", is_written=True)
-        count = _agreed_nbytes(nbytes, source, target, call)
+        count = agreed_nbytes(nbytes, source, target, call)
         check_extent(source, count, f"{call}: src")
         check_extent(target, count, f"{call}: dst")
         if count == 0:
@@ -312,7 +312,8 @@ def _host_array(value: object, what: str) -> ForeignArray:
     return array
 
 
-def _agreed_nbytes(nbytes: int | None, source: PointerValue, target: PointerValue, call: str) -> int:
+def agreed_nbytes(nbytes: int | None, source: PointerValue, target: PointerValue, call: str) -> int:
+    """The length of a copy: as given, or that of both sides. Raises ValueError where they are not of one length."""
     if nbytes is not None:
         return read_nbytes(nbytes, call)
     if source.nbytes is None or target.nbytes is None or source.nbytes != target.nbytes:

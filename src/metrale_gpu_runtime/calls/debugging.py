@@ -162,11 +162,20 @@ class DebugCalls(BackendBooks):
 
     @contextmanager
     def range(self, name: str) -> Iterator[None]:
-        """Name a stretch of the program: traces note it with each operation. Blocks nest."""
+        """Name a stretch of the program: traces note it with each operation, and a profiler shows it. Blocks nest.
+
+        It is an NVTX range too when a profiler is attached (or METRALE_NVTX=1) and the package nvtx is installed, as
+        launches then are under their kernels' names. Under NVTX a block belongs to the thread that enters it.
+        """
         token = regions.enter(str(name))
+        nvtx = self._nvtx
+        if nvtx is not None:
+            nvtx.push(str(name))
         try:
             yield
         finally:
+            if nvtx is not None:
+                nvtx.pop()
             regions.leave(token)
 
 

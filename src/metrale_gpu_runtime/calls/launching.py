@@ -83,6 +83,17 @@ class LaunchCalls(QueueingCalls):
             return
         if self._in_flight.has_work:
             self._settle()
+        nvtx = self._nvtx
+        if nvtx is None:
+            self._issue_now(record, lane)
+            return
+        nvtx.push(record.kernel_name)
+        try:
+            self._issue_now(record, lane)
+        finally:
+            nvtx.pop()
+
+    def _issue_now(self, record: LaunchRecord, lane: Lane) -> None:
         if record.geometry.is_empty:
             self._issue_empty(record, lane)
         elif self._debug_sync_count:

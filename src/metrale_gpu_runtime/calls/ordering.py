@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
+from ..errors import CaptureError
 from ..handles import EventHandle, StreamHandle
 from ..lane import Lane
 from ..memory.allocation import Block
@@ -19,6 +20,7 @@ from .handles import HandleCalls
 
 if TYPE_CHECKING:
     from ..backend import GpuBackend
+    from ..buffers import DeviceBuffer
 
 
 class OrderingCalls(HandleCalls):
@@ -28,6 +30,7 @@ class OrderingCalls(HandleCalls):
 
     def _mark(self, handle: StreamHandle, lane: Lane | None) -> tuple[EventHandle, int]:
         """Record an event at a stream's end: the event, and the number of the stream's last operation before it."""
+        self._refuse_captured(lane)
         try:
             event = self._spare_marks.pop()
         except IndexError:
@@ -46,12 +49,20 @@ class OrderingCalls(HandleCalls):
 
     def _await_mark(self, handle: StreamHandle, lane: Lane | None, event: EventHandle) -> int:
         """Let a stream's later work wait for an event, of another backend's too; the number of the wait there."""
+        self._refuse_captured(lane)
         if lane is None:
             self._ask(None, self._driver.wait_event, handle, event)
             return 0
         with lane.lock:
             self._ask(lane, self._driver.wait_event, handle, event)
             return self._count(lane)
+
+    def _refuse_captured(self, lane: Lane | None) -> None:
+        if lane is not None and lane.capture is not None:
+            raise CaptureError(
+                f"work of another library or backend has to be ordered with stream {lane.handle}, which is being "
+                f"captured since {lane.capture.site}; end the capture first (gpu.end_capture)"
+            )
 
     def _count(self, lane: Lane) -> int:
         # On a foreign stream only our work on memory counts: of the rest we need not know when it is done.
@@ -95,6 +106,31 @@ class OrderingCalls(HandleCalls):
             self._await_mark(StreamHandle(handle), None, event)
         finally:
             self._spare_marks.append(event)
+
+    # ------------------------------------------------ our memory in others' hands
+
+    def stream_behind(self, buffer: DeviceBuffer) -> int | None:
+        """The native handle of a stream that comes behind everything queued on a buffer; None with nothing queued.
+
+        With work on several streams they are led into the default stream by events. The engine's, for the CUDA array
+        interface. Raises CaptureError when one of them is being captured.
+        """
+        self._check_usable()
+        users = self._users_of(buffer.allocation.block)
+        if not users:
+            return None
+        if len(users) == 1:
+            return self._native_stream(users[0])
+        for lane in users:
+            self._order(lane, self._default_lane)
+        return self._native_stream(self._default_lane)
+
+    def let_stream_wait(self, buffer: DeviceBuffer, handle: int) -> None:
+        """Let another library's stream wait for everything queued on a buffer. The engine's, for DLPack."""
+        self._check_usable()
+        self._check_raw_handles(f"a wait of stream {handle:#x} of another library")
+        for lane in self._users_of(buffer.allocation.block):
+            self._let_foreign_wait(handle, lane)
 
     # ------------------------------------------------ other backends
 

@@ -44,5 +44,5 @@ class PeerAccess:
         assert theirs is not None
         if theirs == self._own or block.kind in (MemoryKind.MANAGED, MemoryKind.PINNED):
             return True
-        # Enabling peer access opens what the driver allocates for good; pools and mapped ranges have lists of their own.
+        # Enabling it opens what the driver allocates for good; pools and mapped ranges have lists of their own.
         return self.reaches(theirs) and not block.is_pooled and not block.reserved_nbytes
