@@ -113,7 +113,9 @@ class HipApi(DriverApi):
 
     def architecture(self, device: int) -> str:
         (properties,) = self._call("hipGetDeviceProperties", device)
-        return bytes(properties.gcnArchName).split(b"\0")[0].decode()
+        name = properties.gcnArchName
+        # Text in the bindings of today, a buffer of 256 bytes in older ones.
+        return name if isinstance(name, str) else bytes(name).split(b"\0")[0].decode()
 
     def provides(self, *calls: str) -> bool:
         return all(self._has(name) for call in calls for name in ENTRY_POINTS.get(call, ()))
