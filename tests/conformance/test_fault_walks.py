@@ -8,13 +8,14 @@ from __future__ import annotations
 import gc
 import struct
 import warnings
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 import numpy as np
 import pytest
 
 from metrale_gpu_runtime.errors import ContextLost, GpuError, GpuResourceWarning, KernelFault
-from metrale_gpu_runtime.scalars import u32
+from metrale_gpu_runtime.memory.lazy import MappingBudget
+from metrale_gpu_runtime.scalars import u8, u32
 from metrale_gpu_runtime.testing import CLEAN_UP_CALLS, FaultFound, FaultPlan, MockGpuBackend
 from metrale_gpu_runtime.testing.conformance.bodies import SUITE, TABLE
 
@@ -28,8 +29,9 @@ def _small_heap():
     gc.unfreeze()
 
 
-def opened():
-    gpu = MockGpuBackend(fill=0xC7)
+def opened(scenario):
+    # A device with every ability that the scenarios use.
+    gpu = MockGpuBackend("H100" if scenario in OF_LARGE_DEVICES else "generic", fill=0xC7)
     for module in ("suite", "own"):
         for function, body in SUITE.items():
             gpu.define_kernel(module, function, body)
@@ -102,7 +104,53 @@ def module_and_globals(gpu):
     gpu.unload_module("own")
 
 
+def in_stream_order(gpu):
+    kernel = gpu.kernel("suite", "affine")
+    with gpu.create_stream() as home, gpu.create_stream() as other, ExitStack() as stack:
+        for size in (12, 3000):
+            pointer = gpu.alloc_async(size, home)
+            stack.callback(gpu.free_async, pointer, home)
+        gpu.memset_async(pointer, 5, 12, home, width=4)
+        other.wait_event(home.record_event())
+        kernel[1, 3, 0, other](pointer, u32(3), u32(10), u32(1))
+        found = np.zeros(3, dtype=np.uint32)
+        gpu.copy_d2h(pointer, found)
+        assert found.tolist() == [51, 51, 51]
+
+
+def lazily_mapped(gpu):
+    budget = MappingBudget(8 << 20)
+    with refunded(budget), gpu.lazy_buffer(20 << 20, budget=budget, free_floor=1 << 20) as buffer:
+        buffer.ensure_mapped(1)
+        gpu.memset(buffer, 3)
+        buffer.ensure_mapped(3 << 20)
+        gpu.memset_async(buffer.ptr + (3 << 20), 4, 100)
+        with gpu.lazy_buffer(1 << 20, budget=budget, free_floor=0) as other:
+            other.ensure_mapped(1)
+            gpu.copy_d2d(buffer.ptr, other.ptr, 1000)
+
+
+@contextmanager
+def refunded(budget):
+    """Whatever failed, the budget has back what was charged to it once the buffers are gone."""
+    try:
+        yield
+    finally:
+        gc.collect()
+    assert budget.charged_nbytes == 0
+
+
+def tensor_maps(gpu):
+    made = gpu.tensor_map(gpu.empty((5, 32), np.float32), box=(8, 2))
+    out = gpu.array(np.zeros(130, dtype=np.uint8))
+    gpu.kernel("suite", "tensor_map")[2, 64](out, u8(1), made, u8(2))
+    assert out.numpy().tobytes() == b"\x01" + made.data + b"\x02"
+
+
+OF_LARGE_DEVICES = (in_stream_order, lazily_mapped, tensor_maps)
+
 SCENARIOS = [
+    *OF_LARGE_DEVICES,
     one_launch,
     streams_and_events,
     many_allocations,
@@ -135,7 +183,7 @@ def attempt(gpu, scenario, plan):
 def test_whichever_call_fails_the_books_are_right(scenario, way):
     """Whichever driver call of a scenario fails, the session is usable or lost afterwards and the books are empty."""
     for nth in range(1, 200):
-        gpu = opened()
+        gpu = opened(scenario)
         plan = WAYS[way](nth)
         with warnings.catch_warnings():
             # What a finaliser could not give back is one category of warning, and may be told here.
@@ -174,7 +222,7 @@ def test_whichever_call_fails_the_books_are_right(scenario, way):
 def test_closing_under_a_fault_that_stays_neither_raises_nor_hangs(scenario):
     """With every call failing from some point on, clean-up too, closing ends and the backend is closed."""
     for nth in range(1, 200, 3):
-        gpu = opened()
+        gpu = opened(scenario)
         plan = FaultPlan().fail(nth=nth, forever=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", GpuResourceWarning)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..driver import Driver, MemoryKind
 from ..errors import GpuError, HandleClosed, MappingBudgetExceeded
@@ -116,32 +116,19 @@ class LazyMapping:
         return min(-(-nbytes // self.granule) * self.granule, self.reserved_nbytes)
 
     def give_back(self, driver: Driver, ask: GiveBack) -> None:
-        """Return memory and addresses to the driver and what was charged to the budget.
+        """Return memory and addresses to the driver, and what was charged to the budget in any case.
 
-        Every step is attempted; the first failure is raised.
+        Addresses with memory that the driver does not take back are left to the closing of the device.
         """
-        steps: list[tuple[Any, ...]] = []
-        if not self.is_virtual:
-            steps.append((driver.free, self.driver_base, MemoryKind.DEVICE))
-        else:
+        try:
+            if not self.is_virtual:
+                ask(driver.free, self.driver_base, MemoryKind.DEVICE)
+                return
             if self.mapped_nbytes:
-                steps.append((driver.unmap_memory, self.base, self.mapped_nbytes))
-            steps.append((driver.release_addresses, self.base, self.reserved_nbytes))
-        first: GpuError | None = None
-        for step in steps:
-            try:
-                ask(*step)
-            except GpuError as error:
-                if first is None:
-                    first = error
-                else:
-                    first.add_note(f"and: {error}")
-        self.refund()
-        if first is not None:
-            try:
-                raise first
-            finally:
-                del first  # its traceback holds this frame: neither may keep the other
+                ask(driver.unmap_memory, self.base, self.mapped_nbytes)
+            ask(driver.release_addresses, self.base, self.reserved_nbytes)
+        finally:
+            self.refund()
 
     def refund(self) -> None:
         """Give the budget back what was charged to it; once."""

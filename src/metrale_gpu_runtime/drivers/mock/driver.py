@@ -62,6 +62,8 @@ FIRST_STREAM_OR_EVENT = 101
 
 FIRST_KERNEL = 0xDEAD
 
+_GIVES_MEMORY_BACK = (calls.Free, calls.FreeAsync, calls.UnmapMemory, calls.ReleaseAddresses)
+
 
 class MockDriver(Driver):
     """A device in memory, for tests of programs and of the engine.
@@ -241,7 +243,7 @@ class MockDriver(Driver):
         if isinstance(call, calls.Synchronize | calls.SynchronizeEvent) and not fault.context_lost:
             # Who waits is told of a fault when the wait is over.
             yield
-        elif isinstance(call, calls.Free) and fault.context_lost:
+        elif isinstance(call, _GIVES_MEMORY_BACK) and fault.context_lost:
             # Giving memory back never tells of a lost context; the next call will.
             yield
             self._queues.drop_everything()
