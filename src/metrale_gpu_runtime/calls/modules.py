@@ -13,9 +13,11 @@ from ..elements import BYTES
 from ..geometry import Geometry
 from ..kernel import Kernel, Module
 from ..memory.allocation import Allocation
+from ..modules.linking import LinkInput, find_parts
 from ..modules.loading import LoadedModule
+from ..modules.parts import LinkRequest
 from ..modules.registry import ModuleRegistry
-from ..modules.sources import PathGiven, find_code
+from ..modules.sources import CodeInput, PathGiven, find_code
 from ..trace.site import call_site
 from .streams import StreamCalls
 
@@ -48,19 +50,35 @@ class ModuleCalls(StreamCalls):
         names: Sequence[str] = (),
         signatures: Mapping[str, str] | None = None,
         replace: bool = False,
+        link: Sequence[LinkInput] | None = None,
+        link_options: Sequence[str] = (),
     ) -> Module:
-        """Load code under a name, from exactly one of `path`, `source` and `binary`.
+        """Load code under a name, from exactly one of `path`, `source`, `binary` and `link`.
 
         A path without suffix, or a mapping from suffix to path or text, gives alternatives of which this backend takes
         its best. `options` are the compiler's; `names` are C++ template instances to be made kernels; `signatures`
-        declares kernels by name: {"add": "const float* x, int n"}. A name in use is refused unless `replace`. Raises
+        declares kernels by name: {"add": "const float* x, int n"}.
+
+        `link` makes one module of several inputs: paths (.cu .ptx .cubin .fatbin .ltoir .o .a), (form, contents) pairs,
+        source text; CUDA C is compiled with -rdc=true first, `link_options` are the linker's (nvJitLink). Raises
+        NotSupported where Capabilities.linking is False.
+
+        A name in use is refused unless `replace`. Raises
         ModuleLoadError or one of its kinds (CompileError, PtxSyntaxError); nothing is loaded then.
         """
         self._check_usable()
         if replace:
             self._refuse_while_recording("load_module with replace")
         self._settle()
-        code = find_code(str(name), path, source=source, binary=binary, capabilities=self._capabilities)
+        code: CodeInput | LinkRequest
+        if link is not None:
+            if path is not None or source is not None or binary is not None:
+                raise TypeError("load_module takes exactly one of path=, source=, binary= and link=")
+            code = find_parts(str(name), link, link_options, self._capabilities)
+        elif link_options:
+            raise TypeError("load_module: link_options= goes with link=")
+        else:
+            code = find_code(str(name), path, source=source, binary=binary, capabilities=self._capabilities)
         earlier = self._modules.get(name)
         self._ask(
             None,

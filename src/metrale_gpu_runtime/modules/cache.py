@@ -74,6 +74,7 @@ def compile_key(
     debug: bool,
     include_paths: Sequence[str | os.PathLike[str]],
     compiler: str,
+    with_cubin: bool = False,
 ) -> str | None:
     """The key of one compilation; None when it must not be remembered."""
     headers: dict[Path, str] = {}
@@ -81,7 +82,7 @@ def compile_key(
         _headers(source, None, _folders(options, include_paths), headers)
     except (_HeadersUnknown, OSError):  # an unreadable header: the compiler is to say so
         return None
-    parts = [source, name, repr(list(options)), repr(list(names)), architecture, str(debug), compiler]
+    parts = [source, name, repr(list(options)), repr(list(names)), architecture, str(debug), str(with_cubin), compiler]
     parts += [f"{path}={digest}" for path, digest in headers.items()]
     joined = b"".join(len(each).to_bytes(8, "little") + each for each in (os.fsencode(part) for part in parts))
     return hashlib.sha256(joined).hexdigest()

@@ -1,4 +1,7 @@
-"""CUDA C to PTX by whatever compiler here can: NVRTC for device code, nvcc for a file that holds host code as well."""
+"""CUDA C to PTX, or to a cubin, by whatever compiler here can.
+
+NVRTC compiles device code; a file that holds host code as well takes nvcc.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ..capabilities import Capabilities
 from ..errors import BackendUnavailable, CompileError, NotSupported
 from .cache import COMPILED, compile_key
+from .compile_target import compile_target, needs_cubin
 from .host_code import HostCode, host_code_in
 from .nvcc import compile_ptx_by_nvcc, nvcc_on_path
-from .nvrtc import CompiledPtx, compile_ptx
+from .nvrtc import CompiledPtx, compile_ptx, given_architecture
 from .nvrtc_library import INSTALL_HINT, nvrtc_library
 
 DEFAULT_ARCHITECTURE = "compute_80"
@@ -28,8 +33,11 @@ def compile_cuda(
     names: Sequence[str] = (),
     architecture: str | None = None,
     debug: bool = False,
+    with_cubin: bool = False,
 ) -> CompiledPtx:
     """Compile CUDA C to PTX for `module`. `path` is where the text came from: its folder is looked through for headers.
+
+    `with_cubin` gives machine code too, for a real architecture ("sm_90").
 
     What this process has compiled before is not compiled again. Raises BackendUnavailable when there is no compiler,
     CompileError when the text is refused; for a file with host code and no nvcc that names the host code.
@@ -43,7 +51,7 @@ def compile_cuda(
         nvcc = nvcc_on_path()
         if nvcc is None:
             raise
-        return _by_nvcc(nvcc, module, source, name, options, names, architecture, debug, folders)
+        return _by_nvcc(nvcc, module, source, name, options, names, architecture, debug, folders, with_cubin)
     key = compile_key(
         source,
         name=name,
@@ -53,6 +61,7 @@ def compile_cuda(
         debug=debug,
         include_paths=folders,
         compiler=f"{library.path} {library.version}",
+        with_cubin=with_cubin,
     )
     result = COMPILED.get(key)
     if result is None:
@@ -65,6 +74,7 @@ def compile_cuda(
                 debug=debug,
                 include_paths=folders,
                 names=names,
+                with_cubin=with_cubin,
             )
         except CompileError as error:
             error.module = module
@@ -74,11 +84,48 @@ def compile_cuda(
             nvcc = nvcc_on_path()
             if nvcc is None:
                 raise _host_code_error(module, name, host_code, error) from None
-            result = _by_nvcc(nvcc, module, source, name, options, names, architecture, debug, folders)
+            result = _by_nvcc(nvcc, module, source, name, options, names, architecture, debug, folders, with_cubin)
         if path is None:
             result = _without_folder(result, name)
         COMPILED.put(key, result)
     return result
+
+
+def compile_for_device(
+    capabilities: Capabilities,
+    module: str,
+    source: str,
+    *,
+    path: Path | None = None,
+    options: Sequence[str] = (),
+    names: Sequence[str] = (),
+    debug: bool = False,
+) -> tuple[CompiledPtx, tuple[str, ...]]:
+    """Compile CUDA C to what a device's driver takes, and notes for people.
+
+    Where the result has a cubin, that is to be loaded, because the driver would refuse the PTX: see `compile_target`.
+    `debug` compiles are for reading only and give PTX. Raises as `compile_cuda` does, and IncompatibleCode.
+    """
+    target = compile_target(capabilities, options, module=module)
+
+    def compiled(architecture: str | None, with_cubin: bool) -> CompiledPtx:
+        return compile_cuda(
+            module,
+            source,
+            path=path,
+            options=options,
+            names=names,
+            architecture=architecture,
+            debug=debug,
+            with_cubin=with_cubin,
+        )
+
+    result = compiled(target.architecture, target.with_cubin and not debug)
+    given = given_architecture(options)
+    if not debug and needs_cubin(result, capabilities) and (given is None or given.startswith("sm_")):
+        architecture = target.architecture.replace("compute_", "sm_") if target.architecture is not None else None
+        result = compiled(architecture, True)
+    return result, target.notes
 
 
 def _without_folder(compiled: CompiledPtx, name: str) -> CompiledPtx:
@@ -98,6 +145,7 @@ def _by_nvcc(
     architecture: str,
     debug: bool,
     folders: Sequence[Path],
+    with_cubin: bool,
 ) -> CompiledPtx:
     if names:
         raise NotSupported(
@@ -108,7 +156,14 @@ def _by_nvcc(
         )
     try:
         return compile_ptx_by_nvcc(
-            nvcc, source, name=name, options=options, architecture=architecture, debug=debug, include_paths=folders
+            nvcc,
+            source,
+            name=name,
+            options=options,
+            architecture=architecture,
+            debug=debug,
+            include_paths=folders,
+            with_cubin=with_cubin,
         )
     except CompileError as error:
         error.module = module

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from ..cuda_images.elf import Elf
 from ..ptx.syntax import PtxModule
 from ..signature import (
     DEBUG_INFORMATION,
@@ -15,7 +16,7 @@ from ..signature import (
     parameter_of_value,
 )
 from .debug_types import CType as DebugType
-from .debug_types import DebugParameter, kernel_parameters
+from .debug_types import DebugParameter, kernel_parameters, parameters_in_sections
 
 _BASE_KINDS = frozenset({"integer", "unsigned", "float", "bool"})
 
@@ -29,6 +30,18 @@ def signatures_from_debug_information(module: PtxModule) -> dict[str, KernelSign
     return {
         symbol: KernelSignature(symbol, _parameters(parameters), (DEBUG_INFORMATION,))
         for symbol, parameters in kernel_parameters(module).items()
+    }
+
+
+def signatures_from_cubin(data: bytes, kernels: Collection[str]) -> dict[str, KernelSignature]:
+    """The same from the DWARF of a cubin; empty for one without. `kernels` are the symbols that are wanted."""
+    elf = Elf(data, "")
+    sections = {each.name: elf.contents(each) for each in elf.sections if each.name.startswith(".debug_")}
+    if not sections.get(".debug_info"):
+        return {}
+    return {
+        symbol: KernelSignature(symbol, _parameters(parameters), (DEBUG_INFORMATION,))
+        for symbol, parameters in parameters_in_sections(sections, kernels).items()
     }
 
 

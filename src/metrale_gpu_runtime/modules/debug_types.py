@@ -7,7 +7,7 @@ the bytes are put together.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -70,9 +70,15 @@ def kernel_parameters(module: PtxModule) -> dict[str, tuple[DebugParameter, ...]
     Kernels that the debug information does not describe are left out. Raises ImportError without pyelftools, and
     what pyelftools raises for sections that are no DWARF.
     """
-    wanted = {kernel.name for kernel in module.kernels()}
+    return parameters_in_sections(section_bytes(module), {kernel.name for kernel in module.kernels()})
+
+
+def parameters_in_sections(
+    sections: Mapping[str, bytes], wanted: Collection[str]
+) -> dict[str, tuple[DebugParameter, ...]]:
+    """As `kernel_parameters`, from DWARF sections by name (".debug_info") and the kernels' symbols."""
     found: dict[str, tuple[DebugParameter, ...]] = {}
-    dwarf = _dwarf(section_bytes(module))
+    dwarf = _dwarf(sections)
     for unit in dwarf.iter_CUs():
         types = _TypeReader()
         for die in unit.get_top_DIE().iter_children():
@@ -90,7 +96,7 @@ def kernel_parameters(module: PtxModule) -> dict[str, tuple[DebugParameter, ...]
     return found
 
 
-def _dwarf(sections: dict[str, bytes]) -> Any:
+def _dwarf(sections: Mapping[str, bytes]) -> Any:
     """pyelftools' reader over sections that come from no ELF file."""
     import inspect
 

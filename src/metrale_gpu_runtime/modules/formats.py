@@ -10,13 +10,17 @@ from ..capabilities import Capabilities
 
 @dataclass(frozen=True, slots=True)
 class CodeFormat:
-    """One form of code: its name in Capabilities, the suffixes of its files, what people call it."""
+    """One form of code: its name in Capabilities, the suffixes of its files, what people call it.
+
+    `is_linked`: it is an input of a link and nothing else.
+    """
 
     name: str
     suffixes: tuple[str, ...]
     title: str
     is_text: bool
     is_source: bool = False
+    is_linked: bool = False
 
 
 # The order is the preference where a backend takes anything.
@@ -34,6 +38,10 @@ FORMATS = {
         CodeFormat("opencl-c", (".cl",), "OpenCL C", is_text=True),
         CodeFormat("spirv", (".spv",), "SPIR-V", is_text=False),
         CodeFormat("wgsl", (".wgsl",), "WGSL", is_text=True),
+        # Inputs of a link only: none of them is loaded as it is.
+        CodeFormat("ltoir", (".ltoir",), "LTO-IR", is_text=False, is_linked=True),
+        CodeFormat("object", (".o", ".obj"), "an object with device code", is_text=False, is_linked=True),
+        CodeFormat("library", (".a", ".lib"), "a library with device code", is_text=False, is_linked=True),
         # Never accepted; known so that its refusal can say what it is.
         CodeFormat("llvm-bitcode", (".bc",), "LLVM bitcode", is_text=False),
     )
@@ -41,10 +49,12 @@ FORMATS = {
 ANY = "any"
 
 _BY_SUFFIX = {suffix: each for each in FORMATS.values() for suffix in each.suffixes}
-_EM_CUDA, _EM_AMDGPU = 190, 224
+_EM_CUDA, _EM_AMDGPU, _ET_REL = 190, 224, 1
 _FATBIN_MAGIC = (b"\x50\xed\x55\xba", b"\xb1\x43\x62\x46")  # the image itself, and nvcc's wrapper around its address
 _SPIRV_MAGIC = (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
 _BITCODE_MAGIC = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
+_LTOIR_MAGIC = (b"\xedCN\x7f",)  # NVRTC's and nvcc's
+_ARCHIVE_MAGIC = (b"!<arch>\n",)
 _COMMENTS = re.compile(rb"\s+|//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -60,7 +70,13 @@ def format_of_contents(data: bytes) -> CodeFormat | None:
         return {_EM_CUDA: FORMATS["cubin"], _EM_AMDGPU: FORMATS["hsaco"]}.get(machine)
     if data.startswith(b"__CLANG_OFFLOAD_BUNDLE__"):
         return FORMATS["hsaco"]
-    for magics, name in ((_FATBIN_MAGIC, "fatbin"), (_SPIRV_MAGIC, "spirv"), (_BITCODE_MAGIC, "llvm-bitcode")):
+    for magics, name in (
+        (_FATBIN_MAGIC, "fatbin"),
+        (_SPIRV_MAGIC, "spirv"),
+        (_BITCODE_MAGIC, "llvm-bitcode"),
+        (_LTOIR_MAGIC, "ltoir"),
+        (_ARCHIVE_MAGIC, "library"),
+    ):
         if data.startswith(magics):
             return FORMATS[name]
     if data.startswith(b"MTLB"):
@@ -80,6 +96,15 @@ def _starts_as_ptx(data: bytes) -> bool:
                 return False
         else:
             return data.startswith(b".version", at)
+
+
+def is_host_object(data: bytes) -> bool:
+    """True for an ELF object of a host compiler."""
+    return (
+        data.startswith(b"\x7fELF")
+        and int.from_bytes(data[16:18], "little") == _ET_REL
+        and int.from_bytes(data[18:20], "little") not in (_EM_CUDA, _EM_AMDGPU)
+    )
 
 
 def describe_contents(data: bytes) -> str:
@@ -104,7 +129,7 @@ def describe_contents(data: bytes) -> str:
 def accepted_formats(capabilities: Capabilities) -> tuple[CodeFormat, ...]:
     """What the backend takes, best first: what its driver takes, then what can be compiled for it."""
     if ANY in capabilities.code_formats:
-        return tuple(each for each in FORMATS.values() if each.name != "llvm-bitcode")
+        return tuple(each for each in FORMATS.values() if each.name != "llvm-bitcode" and not each.is_linked)
     names = dict.fromkeys((*capabilities.code_formats, *capabilities.source_languages))
     return tuple(FORMATS[name] for name in names if name in FORMATS)
 

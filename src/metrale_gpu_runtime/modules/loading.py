@@ -1,7 +1,7 @@
 """Loading code into a driver, and what is known of the kernels in it.
 
 Code in a form that the driver takes goes to it as it is; CUDA C for a driver that takes PTX is compiled first. What
-the text tells of its kernels, names and signatures, is read when a kernel is first asked for, not before.
+the code tells of its kernels, names and signatures, is read when a kernel is first asked for, not before.
 """
 
 from __future__ import annotations
@@ -9,57 +9,21 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..driver import CodeImage, CompiledSource, Driver, FunctionAttributes
-from ..errors import (
-    CompileError,
-    GpuError,
-    KernelNotFound,
-    ModuleLoadError,
-    NotSupported,
-    PtxSyntaxError,
-    SignatureError,
-)
+from ..errors import CompileError, GpuError, KernelNotFound, ModuleLoadError, NotSupported, SignatureError
 from ..handles import ModuleHandle
-from ..signature import (
-    DECLARED,
-    KernelSignature,
-    from_code_object,
-    from_driver,
-    from_mangled,
-    from_ptx,
-    merge,
-    parse_declaration,
-)
+from ..signature import DECLARED, KernelSignature, from_driver, merge, parse_declaration
+from .described import Described, debug_signatures, describe
 from .formats import ANY
-from .kernel_names import is_mangled, kernel_not_found, resolve_symbol
+from .kernel_names import kernel_not_found, resolve_symbol
+from .parts import LinkRequest, Part, origin
 from .sources import CodeInput
 
 if TYPE_CHECKING:
-    from ..code_objects import CodeObjectKernel
-    from ..ptx.syntax import PtxModule
     from .nvrtc import CompiledPtx
-
-
-@dataclass(slots=True)
-class _Described:
-    """What the code tells of a module: its PTX or its code object's kernels as values, its debug signatures, and why
-    something is not known."""
-
-    ptx: PtxModule | None = None
-    code_object: Mapping[str, CodeObjectKernel] | None = None
-    lowered_names: Mapping[str, str] = field(default_factory=dict)
-    debug: dict[str, KernelSignature] | None = None
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def symbols(self) -> tuple[str, ...] | None:
-        """The symbols of its kernels in the code's order, None where the code does not list them."""
-        if self.ptx is not None:
-            return tuple(kernel.name for kernel in self.ptx.kernels())
-        return tuple(self.code_object) if self.code_object is not None else None
 
 
 class LoadedModule:
@@ -72,30 +36,37 @@ class LoadedModule:
         self,
         driver: Driver,
         name: str,
-        code: CodeInput,
+        parts: Sequence[Part],
         handle: ModuleHandle,
         *,
-        options: Sequence[str] = (),
-        names: Sequence[str] = (),
         declared: Mapping[str, str] | None = None,
-        compiled: CompiledPtx | None = None,
         image: CodeImage | None = None,
         made: CompiledSource | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
-        self.name, self.code, self.handle = name, code, handle
-        self.compiled = compiled
-        # What the driver was given, where it compiled the source itself or took a part of the code.
+        self.name, self.parts, self.handle = name, tuple(parts), handle
+        # What the driver was given, where that is another form or a part of the code; and what it made of a source.
         self._image, self._made = image, made
         self._driver = driver
-        self._options, self._names = tuple(options), tuple(names)
         self._declared = dict(declared or {})
-        self._described: _Described | None = None
+        self._load_notes = tuple(notes)
+        self._described: Described | None = None
         self._lock = threading.Lock()
 
     @property
+    def compiled(self) -> CompiledPtx | None:
+        """What the compiler made of the source; None for what was not compiled here, and for several parts."""
+        return self.parts[0].compiled if len(self.parts) == 1 else None
+
+    @property
+    def origin(self) -> str:
+        """Its file, or how else it was given, for people."""
+        return origin(self.parts)
+
+    @property
     def notes(self) -> tuple[str, ...]:
-        """Why a signature may know less than it could; empty before the first look-up."""
-        return tuple(self._described.notes) if self._described is not None else ()
+        """Why a signature may know less than it could, and what was compiled otherwise than for the device."""
+        return tuple(self._described.notes) if self._described is not None else self._load_notes
 
     # ------------------------------------------------ names
 
@@ -117,22 +88,19 @@ class LoadedModule:
 
     def not_found(self, function: str) -> KernelNotFound:
         """The KernelNotFound to raise for a name that the driver does not know."""
-        ptx = self._description().ptx
-        device_functions = [f.name for f in ptx.functions.values() if not f.is_kernel] if ptx is not None else []
         return kernel_not_found(
             self.name,
             function,
             self.function_names(),
-            device_functions=device_functions,
+            device_functions=self._description().device_functions(),
             hint=self._template_hint(function),
         )
 
     def _template_hint(self, function: str) -> str:
         """What to do when the source has a template of this name that nothing has instantiated."""
-        if not self.code.is_source:
-            return ""
         base = re.escape(function.split("<")[0].split("::")[-1])
-        if not re.search(rf"\btemplate\s*<[^;{{}}]*>[^;{{}}()]*__global__[^;{{}}]*\b{base}\s*\(", self.code.text()):
+        template = re.compile(rf"\btemplate\s*<[^;{{}}]*>[^;{{}}()]*__global__[^;{{}}]*\b{base}\s*\(")
+        if not any(part.code.is_source and template.search(part.code.text()) for part in self.parts):
             return ""
         wanted = function if "<" in function else f"{function}<float>"
         return (
@@ -160,8 +128,8 @@ class LoadedModule:
     ) -> KernelSignature:
         """All that is known of a kernel's parameters, from the strongest source to the weakest.
 
-        Declared by the caller, debug information, mangled name, PTX, driver. Raises SignatureError when what the
-        caller declared contradicts the code.
+        Declared by the caller, debug information, mangled name, PTX, cubin or code object, driver. Raises
+        SignatureError when what the caller declared contradicts the code.
         """
         described = self._description()
         sources: list[KernelSignature] = []
@@ -171,22 +139,13 @@ class LoadedModule:
             found = self._debug_signatures(described).get(symbol)
             if found is not None:
                 sources.append(found)
-        if is_mangled(symbol):
-            mangled = from_mangled(symbol)
-            if mangled is not None:
-                sources.append(mangled)
-        function = described.ptx.functions.get(symbol) if described.ptx is not None else None
-        if function is not None and function.is_kernel:
-            sources.append(from_ptx(function))
-        kernel = described.code_object.get(symbol) if described.code_object is not None else None
-        if kernel is not None:
-            sources.append(from_code_object(kernel))
+        sources += described.signatures(symbol)
         if attributes is not None and attributes.parameters is not None:
             sources.append(from_driver(symbol, attributes.parameters))
         return self._merged(symbol, sources, described)
 
     @staticmethod
-    def _merged(symbol: str, sources: Sequence[KernelSignature], described: _Described) -> KernelSignature:
+    def _merged(symbol: str, sources: Sequence[KernelSignature], described: Described) -> KernelSignature:
         """The sources as one. What the compiled code says cannot be overruled by what was only derived."""
         if not sources:
             return KernelSignature(symbol)
@@ -202,7 +161,7 @@ class LoadedModule:
 
     # ------------------------------------------------ reading the text, once
 
-    def _description(self) -> _Described:
+    def _description(self) -> Described:
         described = self._described
         if described is None:
             with self._lock:
@@ -211,86 +170,53 @@ class LoadedModule:
                 described = self._described
         return described
 
-    def _describe(self) -> _Described:
-        described = _Described()
-        compiled = self.compiled
-        if self._made is not None:
-            described.lowered_names = self._made.lowered_names
-        if self._image is not None and self._image.format == "hsaco":
-            from .code_objects import kernels_of
-
-            described.code_object = kernels_of(self._image, described.notes)
-        elif compiled is None and self.code.format == "cuda-c":
+    def _describe(self) -> Described:
+        notes = list(self._load_notes)
+        parts = self.parts
+        if self._made is None and len(parts) == 1 and parts[0].compiled is None and parts[0].code.format == "cuda-c":
             # A driver that takes source itself, as the mock does, leaves us no PTX: compile it for its names.
             try:
-                compiled = self._compile(debug=False)
+                parts = (replace(parts[0], compiled=self._compile(parts[0], False)),)
             except (GpuError, OSError) as error:
-                described.notes.append(f"the source was not compiled for its signatures: {error}")
-        if compiled is not None:
-            described.lowered_names = compiled.lowered_names
-        data = compiled.ptx if compiled is not None else self.code.data if self.code.format == "ptx" else None
-        if data is not None:
-            from ..ptx.parser import parse
-
-            try:
-                described.ptx = parse(data, name=self.name)
-            except PtxSyntaxError as error:
-                # The driver has taken it, so it is the driver's to judge; only the signatures are lost.
-                described.notes.append(f"the PTX was not understood, so its signatures are not known: {error}")
+                notes.append(f"the source was not compiled for its signatures: {error}")
+        described = describe(self.name, parts, self._image, self._driver.capabilities.compute_capability, notes)
+        if self._made is not None:
+            described.lowered_names = self._made.lowered_names
         return described
 
-    def _compile(self, *, debug: bool) -> CompiledPtx:
-        from .compiling import compile_cuda
+    def _compile(self, part: Part, debug: bool) -> CompiledPtx:
+        from .compiling import compile_for_device
 
-        return compile_cuda(
-            self.name,
-            self.code.text(),
-            path=self.code.path,
-            options=self._options,
-            names=self._names,
-            architecture=self._driver.capabilities.cuda_architecture,
-            debug=debug,
-        )
+        capabilities = self._driver.capabilities
+        code, path = part.code.text(), part.code.path
+        return compile_for_device(
+            capabilities, self.name, code, path=path, options=part.options, names=part.names, debug=debug
+        )[0]
 
-    def _debug_signatures(self, described: _Described) -> dict[str, KernelSignature]:
+    def _debug_signatures(self, described: Described) -> dict[str, KernelSignature]:
         if described.debug is not None:
             return described.debug
         with self._lock:
             if described.debug is None:
-                described.debug = self._read_debug_signatures(described)
+                described.debug = debug_signatures(described, self._image, self._compile)
             return described.debug
 
-    def _read_debug_signatures(self, described: _Described) -> dict[str, KernelSignature]:
-        """Names and C types from DWARF: of the PTX itself where it has some, else of a second, debug compile."""
-        if described.ptx is None:
-            return {}
-        from ..ptx.parser import parse
-        from .debug_signatures import signatures_from_debug_information
-
-        try:
-            if ".debug_info" in described.ptx.sections:
-                return signatures_from_debug_information(described.ptx)
-            if self.code.format != "cuda-c":
-                return {}
-            compiled = self._compile(debug=True)
-            return signatures_from_debug_information(parse(compiled.ptx, name=f"{self.name} (debug)"))
-        except ImportError:
-            described.notes.append(
-                "debug information was not read: pyelftools is not installed (pip install pyelftools)"
-            )
-        except (GpuError, OSError) as error:
-            described.notes.append(f"debug information was not read: the debug compile failed: {error}")
-        except Exception as error:
-            # pyelftools has no common root for what it raises over DWARF it does not understand, and no DWARF is
-            # worth losing a kernel that runs; the note and the signature's sources say that it is missing.
-            described.notes.append(f"debug information was not understood: {type(error).__name__}: {error}")
-        return {}
+    def completed(self, symbol: str, attributes: FunctionAttributes) -> FunctionAttributes:
+        """What the driver knows of a kernel, and the block sizes that the code declares where the driver tells none."""
+        if attributes.required_block is not None and attributes.max_block is not None:
+            return attributes
+        required, largest = self._description().block_bounds(symbol)
+        return replace(
+            attributes,
+            required_block=attributes.required_block or required,
+            max_block=attributes.max_block or largest,
+        )
 
 
 def load(
     driver: Driver,
     name: str,
-    code: CodeInput,
+    code: CodeInput | LinkRequest,
     *,
     options: Sequence[str] = (),
     names: Sequence[str] = (),
@@ -302,25 +228,31 @@ def load(
     to be instantiated. `declared` are signatures by kernel. Raises ModuleLoadError or one of its kinds,
     BackendUnavailable when no compiler is there; nothing stays loaded then.
     """
+    if isinstance(code, LinkRequest):
+        from .linking import load_linked
+
+        return load_linked(driver, name, code, options=options, names=names, declared=declared)
     capabilities = driver.capabilities
     takes = capabilities.code_formats
-    compiled: CompiledPtx | None = None
     made: CompiledSource | None = None
+    notes: tuple[str, ...] = ()
+    part = Part(name, code, options=tuple(options), names=tuple(names))
+    if names and not code.is_source:
+        raise ModuleLoadError(
+            f"module {name!r}: names= instantiates C++ templates, which takes C++ source; this is {code.format}",
+            module=name,
+        )
     if code.format in takes or ANY in takes:
         image = CodeImage(name, code.format, code.data, tuple(options))
     elif code.format == "cuda-c" and "ptx" in takes and "cuda-c" in capabilities.source_languages:
         # Imported here, because loading PTX must not pay for the compiler's machinery.
-        from .compiling import compile_cuda
+        from .compiling import compile_for_device
 
-        compiled = compile_cuda(
-            name,
-            code.text(),
-            path=code.path,
-            options=options,
-            names=names,
-            architecture=capabilities.cuda_architecture,
+        compiled, notes = compile_for_device(
+            capabilities, name, code.text(), path=code.path, options=options, names=names
         )
-        image = CodeImage(name, "ptx", compiled.ptx)
+        part = replace(part, compiled=compiled)
+        image = _compiled_image(name, compiled)
     elif code.is_source and code.format in capabilities.source_languages:
         made = driver.compile(
             CodeImage(name, code.format, code.data, tuple(options)),
@@ -335,28 +267,37 @@ def load(
             backend=capabilities.backend,
             feature=code.format,
         )
-    if names and not code.is_source:
+    image, handle = give_to_driver(driver, name, image, [part])
+    return LoadedModule(driver, name, [part], handle, declared=declared, image=image, made=made, notes=notes)
+
+
+def _compiled_image(name: str, compiled: CompiledPtx) -> CodeImage:
+    """What of a compilation is loaded: the cubin where there is one, since it was made because PTX would be refused."""
+    if compiled.cubin is not None:
+        return CodeImage(name, "cubin", compiled.cubin)
+    if not compiled.ptx:
         raise ModuleLoadError(
-            f"module {name!r}: names= instantiates C++ templates, which takes C++ source; this is {code.format}",
+            f"module {name!r}: {compiled.compiler} gave LTO-IR and no PTX, as -dlto asks: that is linked before it is "
+            "loaded (load_module(name, link=[…])); leave the option out",
             module=name,
         )
+    return CodeImage(name, "ptx", compiled.ptx)
+
+
+def give_to_driver(
+    driver: Driver, name: str, image: CodeImage, parts: Sequence[Part]
+) -> tuple[CodeImage, ModuleHandle]:
+    """Load an image: (what of it the driver took, its handle). A refusal of what was compiled here says by whom."""
     try:
         image = driver.select_code(image)
-        handle = driver.load_module(image)
+        return image, driver.load_module(image)
     except ModuleLoadError as error:
         error.module = name
-        if compiled is not None and not isinstance(error, CompileError):
-            error.add_note(f"The PTX was compiled from {code.path or 'the given source'} by {compiled.compiler}.")
+        for part in parts:
+            if part.compiled is not None and not isinstance(error, CompileError):
+                version = ".".join(map(str, part.compiled.version))
+                error.add_note(
+                    f"The {'PTX' if image.format == 'ptx' else image.format} was compiled from "
+                    f"{part.code.path or 'the given source'} by {part.compiled.compiler} {version}."
+                )
         raise
-    return LoadedModule(
-        driver,
-        name,
-        code,
-        handle,
-        options=options,
-        names=names,
-        declared=declared,
-        compiled=compiled,
-        image=image,
-        made=made,
-    )

@@ -1,4 +1,4 @@
-"""CUDA C to PTX by NVRTC."""
+"""CUDA C to PTX, and to a cubin where that is wanted, by NVRTC."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ __all__ = ["CompiledPtx", "compile_ptx", "first_errors", "gives_architecture", "
 
 _SHOWN_ERRORS = 3
 _DIAGNOSTIC = re.compile(r"^(?P<file>[^\n]+?)\((?P<line>\d+)\): (?P<text>(?:catastrophic )?(?:error|warning)\b.*)$")
-_ARCHITECTURE_OPTION = re.compile(r"\s*-{1,2}(?:gpu-architecture|arch)(?:=|$)")
+_ARCHITECTURE_OPTION = re.compile(r"\s*-{1,2}(?:gpu-architecture|arch)(?:=(?P<value>.*)|$)", re.DOTALL)
+_LTO_OPTIONS = frozenset({"-dlto", "--dlink-time-opt"})
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledPtx:
     """What one compilation gave: PTX text, the compiler's log (warnings), lowered names of name expressions.
 
-    `compiler` is "NVRTC" or "nvcc", `version` its CUDA version.
+    `compiler` is "NVRTC" or "nvcc", `version` its CUDA version. `cubin` is machine code of the same compilation where
+    it was asked for, `ltoir` what it gave instead of PTX under -dlto.
     """
 
     ptx: bytes
@@ -30,6 +32,8 @@ class CompiledPtx:
     version: tuple[int, int]
     lowered_names: Mapping[str, str] = field(default_factory=dict)
     compiler: str = "NVRTC"
+    cubin: bytes | None = None
+    ltoir: bytes | None = None
 
 
 def parse_diagnostics(log: str) -> tuple[tuple[str, int, str], ...]:
@@ -64,6 +68,17 @@ def first_errors(log: str) -> str:
 def gives_architecture(option: str) -> bool:
     """True for the option, of NVRTC or nvcc, that chooses the architecture."""
     return _ARCHITECTURE_OPTION.match(option) is not None
+
+
+def given_architecture(options: Sequence[str]) -> str | None:
+    """The architecture that the options name ("sm_90a", "compute_80"), the last one; None where they name none."""
+    found: str | None = None
+    for index, option in enumerate(options):
+        match = _ARCHITECTURE_OPTION.match(option)
+        if match is not None:
+            value = match["value"] if match["value"] is not None else "".join(options[index + 1 : index + 2])
+            found = value.strip()
+    return found
 
 
 def _advice(log: str) -> str:
@@ -135,13 +150,17 @@ class _Program:
 
     def text(self, what: str) -> bytes:
         """The program's `ProgramLog` or `PTX`, without the terminating zero."""
+        return self.binary(what).rstrip(b"\0")
+
+    def binary(self, what: str) -> bytes:
+        """The program's `CUBIN` or `LTOIR`, or a text with its terminating zero; empty where it has none."""
         size = ctypes.c_size_t()
         self._check(
             f"nvrtcGet{what}Size", getattr(self._functions, f"nvrtcGet{what}Size")(self._handle, ctypes.byref(size))
         )
         buffer = ctypes.create_string_buffer(max(1, size.value))
         self._check(f"nvrtcGet{what}", getattr(self._functions, f"nvrtcGet{what}")(self._handle, buffer))
-        return buffer.raw.rstrip(b"\0")
+        return buffer.raw[: size.value]
 
     def lowered_name(self, expression: str) -> str:
         name = ctypes.c_char_p()
@@ -161,13 +180,15 @@ def compile_ptx(
     debug: bool = False,
     include_paths: Iterable[str | os.PathLike[str]] = (),
     names: Sequence[str] = (),
+    with_cubin: bool = False,
 ) -> CompiledPtx:
     """Compile CUDA C to PTX that carries `.loc` lines.
 
     `name` is what messages and line information call the source, best its path. `options` go to NVRTC as they are and
     win over `architecture`; `include_paths` are looked through before all others. `debug` compiles without
     optimisation and with DWARF. `names` are C++ name expressions ("scale<float>") to be instantiated; their symbols
-    come back as `lowered_names`.
+    come back as `lowered_names`. `with_cubin` gives machine code as well (nvrtcGetCUBIN), for which the architecture
+    has to be a real one ("sm_90").
 
     Raises BackendUnavailable without NVRTC, CompileError with the log when it refuses the source.
     """
@@ -192,6 +213,12 @@ def compile_ptx(
                 log=log,
                 diagnostics=parse_diagnostics(log),
             )
+        is_lto = any(option in _LTO_OPTIONS for option in options)
         return CompiledPtx(
-            program.text("PTX"), log, library.version, {each: program.lowered_name(each) for each in names}
+            program.text("PTX"),
+            log,
+            library.version,
+            {each: program.lowered_name(each) for each in names},
+            cubin=program.binary("CUBIN") or None if with_cubin else None,
+            ltoir=program.binary("LTOIR") or None if is_lto else None,
         )

@@ -139,6 +139,21 @@ def nvrtc_library() -> NvrtcLibrary:
     )
 
 
+@functools.cache
+def supported_architectures() -> tuple[int, ...]:
+    """What NVRTC here compiles for, ascending: 90 for sm_90. Empty where it cannot tell (before CUDA 11.2)."""
+    functions = nvrtc_library().functions
+    count = ctypes.c_int()
+    try:
+        count_them, list_them = functions.nvrtcGetNumSupportedArchs, functions.nvrtcGetSupportedArchs
+    except AttributeError:
+        return ()
+    if count_them(ctypes.byref(count)) != 0:
+        return ()
+    numbers = (ctypes.c_int * count.value)()
+    return tuple(sorted(numbers)) if list_them(numbers) == 0 else ()
+
+
 def is_available() -> bool:
     """True when CUDA C can be compiled on this machine."""
     return isinstance(_search(), NvrtcLibrary)

@@ -13,6 +13,7 @@ from ..handles import KernelHandle
 from ..signature import KernelSignature, parse_declaration
 from ..trace.site import call_site
 from .loading import LoadedModule, load
+from .parts import LinkRequest
 from .sources import CodeInput
 
 
@@ -62,7 +63,7 @@ class ModuleRegistry:
     def load(
         self,
         name: str,
-        code: CodeInput,
+        code: CodeInput | LinkRequest,
         *,
         options: Sequence[str] = (),
         names: Sequence[str] = (),
@@ -104,10 +105,9 @@ class ModuleRegistry:
             if name in self._loading:
                 raise ModuleLoadError(f"module {name!r} is being loaded by another thread", module=name)
             if name in self._modules and not replace:
-                where = self._modules[name].code.path
                 raise ModuleLoadError(
-                    f"module {name!r} is already loaded{f' from {where}' if where else ''}; choose another name, "
-                    "unload it first, or pass replace=True",
+                    f"module {name!r} is already loaded ({self._modules[name].origin}); choose another name, unload it "
+                    "first, or pass replace=True",
                     module=name,
                 )
             self._loading.add(name)
@@ -197,7 +197,7 @@ class ModuleRegistry:
             handle = self._driver.function(loaded.handle, symbol)
         except KernelNotFound as error:
             raise loaded.not_found(function) from error
-        attributes = self._driver.function_attributes(handle)
+        attributes = loaded.completed(symbol, self._driver.function_attributes(handle))
         declared = signature if signature is not None else loaded.declared_for(function, symbol)
         known = loaded.signature(symbol, declared=declared, attributes=attributes)
         return LoadedFunction(loaded.name, symbol, handle, known, attributes, loaded.notes)
@@ -230,7 +230,7 @@ class ModuleRegistry:
         rows = self.lookups
         for name in dict.fromkeys([*self.module_names(), *(row.module for row in rows)]):
             loaded = self._modules.get(name)
-            origin = "not loaded" if loaded is None else str(loaded.code.path or f"{loaded.code.format} given directly")
+            origin = "not loaded" if loaded is None else loaded.origin
             lines.append(f"module {name} ({origin})")
             own = [row for row in rows if row.module == name]
             for row in own:

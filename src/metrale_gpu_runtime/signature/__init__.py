@@ -5,13 +5,14 @@ from __future__ import annotations
 from ..errors import SignatureError
 from .c_types import CType, find_c_type, parameter_of_pointer, parameter_of_value
 from .code_object import from_code_object
-from .compiled import from_driver, from_ptx
+from .compiled import from_cubin, from_driver, from_ptx
 from .declaration import parse_declaration
 from .kernel_signature import KernelSignature
 from .mangled import from_mangled, readable_name
 from .merging import merge
 from .parameter import (
     CODE_OBJECT,
+    CUBIN,
     DEBUG_INFORMATION,
     DECLARED,
     DRIVER,
@@ -23,6 +24,7 @@ from .parameter import (
 
 __all__ = [
     "CODE_OBJECT",
+    "CUBIN",
     "DEBUG_INFORMATION",
     "DECLARED",
     "DRIVER",
@@ -35,6 +37,7 @@ __all__ = [
     "SignatureError",
     "find_c_type",
     "from_code_object",
+    "from_cubin",
     "from_driver",
     "from_mangled",
     "from_ptx",

@@ -1,4 +1,4 @@
-"""What compiled code tells of its parameters: PTX (sizes, some kinds, few types) and drivers (sizes, offsets)."""
+"""What compiled code tells of its parameters: PTX (sizes, some kinds, few types); cubins, drivers (sizes, offsets)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..scalars import ScalarType, bf16, f16, f32, f64
 from .kernel_signature import KernelSignature
-from .parameter import DRIVER, PTX, Parameter
+from .parameter import CUBIN, DRIVER, PTX, Parameter
 
 if TYPE_CHECKING:
     from ..ptx.syntax import Function, Variable
@@ -38,6 +38,14 @@ def from_driver(kernel: str, places: Iterable[tuple[int, int]]) -> KernelSignatu
         Parameter(index, nbytes=nbytes, offset=offset, source=DRIVER) for index, (offset, nbytes) in enumerate(places)
     )
     return KernelSignature(kernel, parameters, (DRIVER,))
+
+
+def from_cubin(kernel: str, places: Iterable[tuple[int, int]]) -> KernelSignature:
+    """Offsets and sizes as a cubin lists them: (offset, nbytes) of each parameter, in order."""
+    parameters = tuple(
+        Parameter(index, nbytes=nbytes, offset=offset, source=CUBIN) for index, (offset, nbytes) in enumerate(places)
+    )
+    return KernelSignature(kernel, parameters, (CUBIN,))
 
 
 def _parameter(index: int, variable: Variable, offset: int) -> Parameter:

@@ -12,6 +12,7 @@ DEBUG_INFORMATION: Final = "debug information"
 MANGLED_NAME: Final = "mangled name"
 PTX: Final = "PTX"
 CODE_OBJECT: Final = "code object"
+CUBIN: Final = "cubin"
 DRIVER: Final = "driver"
 
 

@@ -1,0 +1,179 @@
+"""What the code of a module tells of its kernels and their parameters, read when a kernel is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..cuda_images import KernelFacts, best_entry, read_cubin, read_fatbin
+from ..driver import CodeImage
+from ..errors import GpuError, ModuleLoadError, PtxSyntaxError
+from ..signature import KernelSignature, from_code_object, from_cubin, from_mangled, from_ptx
+from .kernel_names import is_mangled
+from .parts import Part
+
+if TYPE_CHECKING:
+    from ..code_objects import CodeObjectKernel
+    from ..ptx.syntax import Function, PtxModule
+    from .nvrtc import CompiledPtx
+
+Capability = tuple[int, int]
+CompilePart = Callable[[Part, bool], "CompiledPtx"]
+
+
+@dataclass(slots=True)
+class Described:
+    """The code as values: PTX of the parts, the kernels of a cubin or of a code object; and why something is not known.
+
+    `symbols` are its kernels in the code's order, None where the code does not list them.
+    """
+
+    texts: tuple[tuple[Part, PtxModule], ...] = ()
+    cubin: Mapping[str, KernelFacts] | None = None
+    code_object: Mapping[str, CodeObjectKernel] | None = None
+    lowered_names: Mapping[str, str] = field(default_factory=dict)
+    debug: dict[str, KernelSignature] | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def symbols(self) -> tuple[str, ...] | None:
+        written = tuple(dict.fromkeys(kernel.name for _, text in self.texts for kernel in text.kernels()))
+        if self.cubin is not None:
+            # A linker adds the kernels of inputs that have no PTX, and leaves out what it was told to.
+            ordered = [name for name in written if name in self.cubin]
+            return (*ordered, *(name for name in self.cubin if name not in ordered))
+        if self.texts:
+            return written
+        return tuple(self.code_object) if self.code_object is not None else None
+
+    def device_functions(self) -> list[str]:
+        """The functions that are no kernels, as far as the PTX tells."""
+        return [each.name for _, text in self.texts for each in text.functions.values() if not each.is_kernel]
+
+    def function(self, symbol: str) -> Function | None:
+        """A kernel as its PTX declares it."""
+        for _, text in self.texts:
+            found = text.functions.get(symbol)
+            if found is not None and found.is_kernel:
+                return found
+        return None
+
+    def block_bounds(self, symbol: str) -> tuple[tuple[int, int, int] | None, tuple[int, int, int] | None]:
+        """(required block, largest block) that the code declares for a kernel."""
+        function = self.function(symbol)
+        if function is not None:
+            return function.bounds.reqntid, function.bounds.maxntid
+        facts = self.cubin.get(symbol) if self.cubin is not None else None
+        return (facts.required_block, facts.max_block) if facts is not None else (None, None)
+
+    def signatures(self, symbol: str) -> list[KernelSignature]:
+        """What the code itself says of a kernel, strongest first: mangled name, PTX, code object or cubin."""
+        sources: list[KernelSignature] = []
+        mangled = from_mangled(symbol) if is_mangled(symbol) else None
+        if mangled is not None:
+            sources.append(mangled)
+        function = self.function(symbol)
+        if function is not None:
+            sources.append(from_ptx(function))
+        kernel = self.code_object.get(symbol) if self.code_object is not None else None
+        if kernel is not None:
+            sources.append(from_code_object(kernel))
+        facts = self.cubin.get(symbol) if self.cubin is not None else None
+        if facts is not None and facts.parameters is not None:
+            sources.append(from_cubin(symbol, facts.parameters))
+        return sources
+
+
+def describe(
+    module: str, parts: Sequence[Part], image: CodeImage | None, capability: Capability | None, notes: Sequence[str]
+) -> Described:
+    """Read what there is. `image` is what the driver has loaded; it has taken it, so nothing here is an error: what is
+    not understood becomes a note."""
+    described = Described(notes=list(notes))
+    if image is not None and image.format == "hsaco":
+        from .code_objects import kernels_of
+
+        described.code_object = kernels_of(image, described.notes)
+    elif image is not None and image.format in ("cubin", "fatbin"):
+        _read_machine_code(described, module, image, capability)
+    texts = []
+    lowered: dict[str, str] = {}
+    for part in parts:
+        if part.compiled is not None:
+            lowered.update(part.compiled.lowered_names)
+        ptx = part.ptx
+        if ptx is not None:
+            text = _parsed(described, part.name, ptx)
+            if text is not None:
+                texts.append((part, text))
+    described.texts = (*described.texts, *texts)
+    described.lowered_names = lowered
+    return described
+
+
+def _parsed(described: Described, name: str, ptx: bytes) -> PtxModule | None:
+    from ..ptx.parser import parse
+
+    try:
+        return parse(ptx, name=name)
+    except PtxSyntaxError as error:
+        # The driver has taken it, so it is the driver's to judge; only the signatures are lost.
+        described.notes.append(f"the PTX was not understood, so its signatures are not known: {error}")
+        return None
+
+
+def _read_machine_code(described: Described, module: str, image: CodeImage, capability: Capability | None) -> None:
+    """The kernels of a cubin, or of the image of a fatbin that the driver takes for this device."""
+    try:
+        if image.format == "cubin":
+            described.cubin = read_cubin(image.data, module).kernels
+            return
+        entries = read_fatbin(image.data, module)
+        chosen = best_entry(entries, capability) if capability is not None else None
+        if chosen is None:
+            described.notes.append("the fatbin's kernels were not read: it is not known which image the driver took")
+        elif chosen.payload is None:
+            described.notes.append(f"the fatbin's kernels were not read: its {chosen} is compressed")
+        elif chosen.kind == "cubin":
+            described.cubin = read_cubin(chosen.payload, module).kernels
+        else:
+            from .sources import CodeInput
+
+            text = _parsed(described, module, chosen.payload)
+            if text is not None:
+                described.texts = ((Part(module, CodeInput("ptx", chosen.payload)), text),)
+    except ModuleLoadError as error:
+        described.notes.append(f"the machine code was not understood, so its signatures are not known: {error}")
+
+
+def debug_signatures(
+    described: Described, image: CodeImage | None, compile_part: CompilePart
+) -> dict[str, KernelSignature]:
+    """Names and C types from DWARF: of the code itself where it has some, else of a second, debug compile.
+
+    `compile_part(part, debug)` compiles. What fails becomes a note.
+    """
+    found: dict[str, KernelSignature] = {}
+    try:
+        from .debug_signatures import signatures_from_cubin, signatures_from_debug_information
+
+        if described.cubin is not None and image is not None and image.format == "cubin":
+            found.update(signatures_from_cubin(image.data, described.cubin))
+        for part, text in described.texts:
+            if ".debug_info" in text.sections:
+                found.update(signatures_from_debug_information(text))
+            elif part.code.format == "cuda-c":
+                from ..ptx.parser import parse
+
+                debug = compile_part(part, True)
+                found.update(signatures_from_debug_information(parse(debug.ptx, name=f"{part.name} (debug)")))
+    except ImportError:
+        described.notes.append("debug information was not read: pyelftools is not installed (pip install pyelftools)")
+    except (GpuError, OSError) as error:
+        described.notes.append(f"debug information was not read: the debug compile failed: {error}")
+    except Exception as error:
+        # pyelftools has no common root for what it raises over DWARF it does not understand, and no DWARF is
+        # worth losing a kernel that runs; the note and the signature's sources say that it is missing.
+        described.notes.append(f"debug information was not understood: {type(error).__name__}: {error}")
+    return found
