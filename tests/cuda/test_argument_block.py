@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import struct
 import threading
 
@@ -77,7 +78,7 @@ def test_arguments_never_overlap(arguments: list[tuple[int, int]]) -> None:
     found = addresses(parameters, len(arguments))
     assert [ctypes.string_at(at, size) for at, (size, _) in zip(found, arguments, strict=True)] == values
     spans = sorted((at, at + size) for at, (size, _) in zip(found, arguments, strict=True))
-    assert all(end <= start for (_, end), (start, _) in zip(spans, spans[1:], strict=False))
+    assert all(end <= start for (_, end), (start, _) in itertools.pairwise(spans))
     assert spans[-1][1] <= parameters
     assert parameters + 8 * len(arguments) <= ctypes.addressof(memory) + len(memory)
 

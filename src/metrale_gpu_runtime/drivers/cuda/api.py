@@ -49,6 +49,7 @@ class CudaApi(DriverApi):
         self._launch_extended = driver.cuLaunchKernelEx
         self._get_current = driver.cuCtxGetCurrent
         self._has_extended = True
+        self._capture_info_with_edges = hasattr(driver, "cuStreamGetCaptureInfo_v3")
         # Integers become handles at every call; that of a kernel is worth keeping.
         self._modes = tuple(
             getattr(driver.CUstreamCaptureMode, f"CU_STREAM_CAPTURE_MODE_{mode.upper()}") for mode in _CAPTURE_MODES
@@ -83,10 +84,18 @@ class CudaApi(DriverApi):
             for entry_point in ENTRY_POINTS[call]:
                 if not hasattr(self._cuda, entry_point):
                     return False
-                pointer, _ = self._call("cuGetProcAddress", entry_point.encode(), self.driver_version(), 0)
-                if not pointer:
+                if not self._has(entry_point):
                     return False
         return True
+
+    def _has(self, entry_point: str) -> bool:
+        try:
+            pointer, _ = self._call("cuGetProcAddress", entry_point.encode(), self.driver_version(), 0)
+        except ApiError as error:
+            if error.code == TRAITS.not_found_code:
+                return False
+            raise
+        return bool(pointer)
 
     # ------------------------------------------------ library and devices
 
@@ -339,14 +348,15 @@ class CudaApi(DriverApi):
         return int(self._call("cuStreamEndCapture", stream))
 
     def stream_capture_info(self, stream: int) -> tuple[int, tuple[int, ...]]:
-        # With the edges' data, which a programmatic launch leaves: without room for it the call is refused. CUDA 12's
-        # bindings have that form under another name.
-        name = (
-            "cuStreamGetCaptureInfo_v3"
-            if hasattr(self._cuda, "cuStreamGetCaptureInfo_v3")
-            else ("cuStreamGetCaptureInfo")
-        )
-        status, _, _, nodes, *_ = self._call(name, stream)
+        # With the edges' data, which a programmatic launch leaves: a query without room for it is refused. CUDA 12's
+        # bindings have that form under a name of its own, and drivers before 12.3 have not.
+        if self._capture_info_with_edges:
+            try:
+                status, _, _, nodes, *_ = self._call("cuStreamGetCaptureInfo_v3", stream)
+                return int(status), tuple(int(node) for node in nodes or ())
+            except MissingEntryPoint:
+                self._capture_info_with_edges = False
+        status, _, _, nodes, *_ = self._call("cuStreamGetCaptureInfo", stream)
         return int(status), tuple(int(node) for node in nodes or ())
 
     def exchange_capture_mode(self, mode: str) -> str:
@@ -508,7 +518,7 @@ class CudaApi(DriverApi):
 
 def _missing(name: str, error: RuntimeError) -> MissingEntryPoint:
     """The bindings' RuntimeError for a call that the library has not; any other RuntimeError is raised as it is."""
-    if "not found" in str(error) or "Failed to get" in str(error):
+    if re.search(r"\bcu\w+\"? (is )?not found|Failed to get cu", str(error)):
         return MissingEntryPoint(name)
     raise error
 

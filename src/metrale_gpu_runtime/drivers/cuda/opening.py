@@ -6,8 +6,12 @@ import os
 
 from ...errors import BackendUnavailable
 from ..session.api import ApiError, MissingEntryPoint
+from ..session.forks import generation
 from .api import INSTALL_BINDINGS, CudaApi
-from .traits import NO_DEVICE
+from .traits import NO_DEVICE, NOT_INITIALIZED
+
+# In which generations of forked processes the driver was started; a child inherits its parent's.
+_started_in: set[int] = set()
 
 LIBRARIES = ("libcuda.so.1",) if os.name == "posix" else ("nvcuda.dll",)
 
@@ -15,10 +19,13 @@ LIBRARIES = ("libcuda.so.1",) if os.name == "posix" else ("nvcuda.dll",)
 def start() -> CudaApi:
     """The driver of this machine, initialised. Raises BackendUnavailable with what is missing and what would help."""
     api = CudaApi()
+    if _started_in and generation.number not in _started_in:
+        raise _after_fork(None)
     try:
         version = api.driver_version()
         # Before it is asked for anything else: newer bindings name calls that an older driver has not.
         _require_same_major(version, api.bindings_version())
+        _started_in.add(generation.number)
         api.initialize()
         if api.device_count() == 0:
             raise _no_device(None)
@@ -31,6 +38,8 @@ def start() -> CudaApi:
     except ApiError as error:
         if error.code == NO_DEVICE:
             raise _no_device(error) from error
+        if error.code == NOT_INITIALIZED:
+            raise _after_fork(error) from error
         raise BackendUnavailable(f"cuda: the driver cannot be started: {error}", backend="cuda") from error
     except RuntimeError as error:
         # The bindings' loader: its words are about packages, and people look for a library.
@@ -40,6 +49,18 @@ def start() -> CudaApi:
             backend="cuda",
         ) from error
     return api
+
+
+def _after_fork(cause: ApiError | None) -> BackendUnavailable:
+    if cause is None:
+        what = "this process was forked off one that had started the CUDA driver"
+    else:
+        what = f"the driver cannot be started ({cause}), as in a process that was forked off one that had started it"
+    return BackendUnavailable(
+        f"cuda: {what}; it cannot be started again there. Fork before anything opens CUDA, or start processes with the "
+        '"spawn" method',
+        backend="cuda",
+    )
 
 
 def _library_path() -> str:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from ...errors import BackendUnavailable, HandleClosed
+from ...errors import HandleClosed
 from .api import ApiError, DriverApi
 from .contexts import DeviceContext, NotRestored
 from .faults import Faults
@@ -44,8 +44,8 @@ class Calls:
 
     `queue` is for calls that add work to a stream. `ask` and `make` are for all others: the driver holds those to be
     unsafe while any stream of the process is captured, unless the calling thread's mode is relaxed. All raise what
-    `Faults.error` makes of a code; in a child of the process that opened the session BackendUnavailable, after the end
-    HandleClosed. When one raises, what was asked for has not happened, or was undone.
+    `Faults.error` makes of a code; in a child of the process that opened the session, and after the end, HandleClosed.
+    When one raises, what was asked for has not happened, or was undone.
     """
 
     def __init__(self, api: DriverApi, context: DeviceContext, faults: Faults, device: str) -> None:
@@ -149,10 +149,9 @@ class Calls:
     def _unusable(self) -> Exception:
         name = self.api.traits.name
         if self.is_forked:
-            return BackendUnavailable(
-                f"{name}: {self._device} was opened by process {self._process} before this one was forked off it, and "
-                "a driver that was started before a fork does not work in the child, not even when it is opened again. "
-                'Open it in the child before the parent does, or start children with the "spawn" method',
-                backend=name,
+            return HandleClosed(
+                f"{name}: {self._device} was opened by process {self._process}, and this one was forked off it: a "
+                "driver that was started before a fork does not work in the child, not even when it is opened again "
+                'there. Open it after the fork, in processes whose parent has not, or start them with the "spawn" method'
             )
         return HandleClosed(f"{name}: {self._device} is closed; open it again with open_backend()")

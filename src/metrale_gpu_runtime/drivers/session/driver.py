@@ -217,6 +217,7 @@ class SessionDriver(Driver):
         return self._events.create(timing)
 
     def destroy_event(self, event: EventHandle) -> None:
+        self._graphs.forget(event)
         self._events.destroy(event)
 
     def record_event(self, event: EventHandle, stream: StreamHandle) -> None:
@@ -287,6 +288,8 @@ class SessionDriver(Driver):
         return self._modules.kernel(kernel).attributes()
 
     def max_active_blocks(self, kernel: KernelHandle, block_threads: int, shared_mem: int) -> int:
+        # The driver counts only up to what the function's launches are allowed.
+        self._modules.kernel(kernel).allow(Geometry(shared_mem=shared_mem))
         return self._calls.ask(self._api.max_active_blocks, kernel, block_threads, shared_mem)
 
     def max_cluster_blocks(self, kernel: KernelHandle, geometry: Geometry) -> int:

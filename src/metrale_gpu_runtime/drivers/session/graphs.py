@@ -165,9 +165,7 @@ class Graphs:
         raw = self._streams.raw(stream)
         capture = self._capture_of(raw) if self._captures else None
         if capture is None:
-            for each in list(self._captures.values()):
-                # A former recording is forgotten.
-                self._forget(each, event)
+            self.forget(event)
             self._calls.queue(raw, self._api.event_record, event, raw)
             return
         twin = capture.twins.get(event)
@@ -197,10 +195,12 @@ class Graphs:
             return found
         return next((each for each in list(self._captures.values()) if raw in each.joined), None)
 
-    def _forget(self, capture: _Capture, event: int) -> None:
-        twin = capture.twins.pop(event, None)
-        if twin is not None:
-            self._destroy_event(twin)
+    def forget(self, event: EventHandle) -> None:
+        """Forget that an event was recorded in a capture: it is recorded anew, outside, or destroyed."""
+        for capture in list(self._captures.values()):
+            twin = capture.twins.pop(event, None)
+            if twin is not None:
+                self._destroy_event(twin)
 
     # ------------------------------------------------ graphs
 

@@ -34,9 +34,6 @@ class Memory:
 
     def free(self, address: int, kind: MemoryKind) -> None:
         """Also for what `alloc_async` gave. Memory of a lost context is gone with it: nothing is raised then."""
-        if self._calls.is_lost:
-            self._live.pop(address, None)
-            return
         release = self._api.host_free if kind is MemoryKind.PINNED else self._api.mem_free
         try:
             self._calls.give_back(self._live, address, release, address)
