@@ -375,14 +375,21 @@ class Driver(ABC):
         raise self._lacks("linking")
 
     def compile(
-        self, source: CodeImage, *, path: str | None = None, names: Sequence[str] = (), folders: Sequence[str] = ()
+        self,
+        source: CodeImage,
+        *,
+        path: str | None = None,
+        names: Sequence[str] = (),
+        folders: Sequence[str] = (),
+        debug: bool = False,
     ) -> CompiledSource:
         """Source in one of Capabilities.source_languages, compiled for this device by the vendor's own compiler.
 
         Only called for languages that the engine does not compile itself, as it does CUDA C for a driver that takes
         PTX. `source.options` are the compiler's; `path` is what messages call the source, `folders` are looked through
-        for headers, `names` are C++ name expressions to be instantiated. Raises CompileError with the log,
-        BackendUnavailable without the compiler.
+        for headers, `names` are C++ name expressions to be instantiated; `debug` asks for debug information, from which
+        the engine reads names and types of parameters. Raises CompileError with the log, BackendUnavailable without
+        the compiler.
         """
         raise self._lacks(f"compiling {source.format}")
 

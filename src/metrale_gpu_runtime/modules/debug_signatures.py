@@ -18,6 +18,7 @@ from ..signature import (
 from .debug_types import CType as DebugType
 from .debug_types import DebugParameter, kernel_parameters, parameters_in_sections
 
+_EM_AMDGPU = 224
 _BASE_KINDS = frozenset({"integer", "unsigned", "float", "bool"})
 
 
@@ -35,7 +36,15 @@ def signatures_from_debug_information(module: PtxModule) -> dict[str, KernelSign
 
 def signatures_from_cubin(data: bytes, kernels: Collection[str]) -> dict[str, KernelSignature]:
     """The same from the DWARF of a cubin; empty for one without. `kernels` are the symbols that are wanted."""
-    elf = Elf(data, "")
+    return _signatures_from_elf(Elf(data, ""), kernels)
+
+
+def signatures_from_amd_code(data: bytes, kernels: Collection[str]) -> dict[str, KernelSignature]:
+    """The same from the DWARF of an AMD code object."""
+    return _signatures_from_elf(Elf(data, "", "code object", _EM_AMDGPU), kernels)
+
+
+def _signatures_from_elf(elf: Elf, kernels: Collection[str]) -> dict[str, KernelSignature]:
     sections = {each.name: elf.contents(each) for each in elf.sections if each.name.startswith(".debug_")}
     if not sections.get(".debug_info"):
         return {}

@@ -148,15 +148,28 @@ def _read_machine_code(described: Described, module: str, image: CodeImage, capa
 
 
 def debug_signatures(
-    described: Described, image: CodeImage | None, compile_part: CompilePart
+    described: Described,
+    image: CodeImage | None,
+    compile_part: CompilePart,
+    remake: Callable[[], CodeImage] | None = None,
 ) -> dict[str, KernelSignature]:
     """Names and C types from DWARF: of the code itself where it has some, else of a second, debug compile.
 
-    `compile_part(part, debug)` compiles. What fails becomes a note.
+    `compile_part(part, debug)` compiles; `remake` lets the driver compile once more what it has compiled, for debugging.
+    What fails becomes a note.
     """
     found: dict[str, KernelSignature] = {}
     try:
-        from .debug_signatures import signatures_from_cubin, signatures_from_debug_information
+        from .debug_signatures import (
+            signatures_from_amd_code,
+            signatures_from_cubin,
+            signatures_from_debug_information,
+        )
+
+        if described.code_object is not None and image is not None:
+            found.update(signatures_from_amd_code(image.data, described.code_object))
+            if not found and remake is not None:
+                found.update(signatures_from_amd_code(remake().data, described.code_object))
 
         if described.cubin is not None and image is not None and image.format == "cubin":
             found.update(signatures_from_cubin(image.data, described.cubin))

@@ -198,8 +198,12 @@ class LoadedModule:
             return described.debug
         with self._lock:
             if described.debug is None:
-                described.debug = debug_signatures(described, self._image, self._compile)
+                remake = self._remake if self._made is not None else None
+                described.debug = debug_signatures(described, self._image, self._compile, remake)
             return described.debug
+
+    def _remake(self) -> CodeImage:
+        return _compile_by_driver(self._driver, self.parts[0], debug=True).image
 
     def completed(self, symbol: str, attributes: FunctionAttributes) -> FunctionAttributes:
         """What the driver knows of a kernel, and the block sizes that the code declares where the driver tells none."""
@@ -254,12 +258,7 @@ def load(
         part = replace(part, compiled=compiled)
         image = _compiled_image(name, compiled)
     elif code.is_source and code.format in capabilities.source_languages:
-        made = driver.compile(
-            CodeImage(name, code.format, code.data, tuple(options)),
-            path=str(code.path) if code.path is not None else None,
-            names=names,
-            folders=[str(code.path.parent)] if code.path is not None else [],
-        )
+        made = _compile_by_driver(driver, part)
         image = made.image
     else:
         raise NotSupported(
@@ -269,6 +268,17 @@ def load(
         )
     image, handle = give_to_driver(driver, name, image, [part])
     return LoadedModule(driver, name, [part], handle, declared=declared, image=image, made=made, notes=notes)
+
+
+def _compile_by_driver(driver: Driver, part: Part, *, debug: bool = False) -> CompiledSource:
+    code = part.code
+    return driver.compile(
+        CodeImage(part.name, code.format, code.data, part.options),
+        path=str(code.path) if code.path is not None else None,
+        names=part.names,
+        folders=[str(code.path.parent)] if code.path is not None else [],
+        debug=debug,
+    )
 
 
 def _compiled_image(name: str, compiled: CompiledPtx) -> CodeImage:

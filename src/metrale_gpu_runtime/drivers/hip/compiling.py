@@ -15,7 +15,7 @@ from .api import import_bindings
 
 _SHOWN_ERRORS: Final = 3
 _DIAGNOSTIC: Final = re.compile(
-    r"^(?P<file>[^\n]+?):(?P<line>\d+):\d+: (?P<text>(?:fatal )?(?:error|warning): [^\n]*)$", re.MULTILINE
+    r"^(?P<file>[^\n]+?):(?P<line>\d+):\d+: (?P<text>(?:fatal )?(?:error|warning|note): [^\n]*)$", re.MULTILINE
 )
 _ARCHITECTURE_OPTION: Final = re.compile(r"\s*-{1,2}(?:gpu-architecture|offload-arch|mcpu)(?:=|$)")
 _SUFFIXES: Final = {"hip-c": ".hip", "cuda-c": ".cu"}
@@ -131,14 +131,19 @@ class _Program:
 
 def _refused(module: str, shown: str, program: _Program, code: Any, log: str) -> CompileError:
     own = PurePath(shown).name
-    diagnostics = tuple(
-        # The compiler's path leads to a folder that is gone by now.
-        (shown if PurePath(match["file"]).name == own else match["file"], int(match["line"]), match["text"])
-        for match in _DIAGNOSTIC.finditer(log)
-    )
-    errors = [each for each in diagnostics if "error" in each[2].split(":")[0]]
-    said = "\n".join(f"  {file}:{line}: {text}" for file, line, text in errors[:_SHOWN_ERRORS])
-    more = f"\n  … and {len(errors) - _SHOWN_ERRORS} more" if len(errors) > _SHOWN_ERRORS else ""
+    found = list(_DIAGNOSTIC.finditer(log))
+    # The compiler's path leads to a folder that is gone by now.
+    files = [shown if PurePath(each["file"]).name == own else each["file"] for each in found]
+    diagnostics = tuple((file, int(each["line"]), each["text"]) for file, each in zip(files, found, strict=True))
+    # Up to the next diagnostic: the source line and the mark under it.
+    ends = [each.start() for each in found[1:]] + [len(log)]
+    blocks = [
+        f"{file}:{each['line']}: {each['text']}{log[each.end() : end].rstrip()}"
+        for file, each, end in zip(files, found, ends, strict=True)
+        if "error" in each["text"].split(":")[0]
+    ]
+    said = "\n".join(f"  {line}" for block in blocks[:_SHOWN_ERRORS] for line in block.splitlines())
+    more = f"\n  … and {len(blocks) - _SHOWN_ERRORS} more" if len(blocks) > _SHOWN_ERRORS else ""
     version = ".".join(str(each) for each in program.version())
     said = said or f"  {log or 'it says nothing'}"
     return CompileError(

@@ -34,8 +34,16 @@ class HipDriver(SessionDriver):
     # ------------------------------------------------ code
 
     def compile(
-        self, source: CodeImage, *, path: str | None = None, names: Sequence[str] = (), folders: Sequence[str] = ()
+        self,
+        source: CodeImage,
+        *,
+        path: str | None = None,
+        names: Sequence[str] = (),
+        folders: Sequence[str] = (),
+        debug: bool = False,
     ) -> CompiledSource:
+        if debug:
+            source = replace(source, options=(*source.options, "-g"))
         return compile_source(source, target=self.target_id, path=path, names=names, folders=folders)
 
     def select_code(self, image: CodeImage) -> CodeImage:
