@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from .errors import UnsupportedInstruction as UnsupportedInstruction
     from .geometry import Dim3 as Dim3
     from .geometry import Geometry as Geometry
+    from .geometry import LaunchAttributes as LaunchAttributes
     from .geometry import div_ceil as div_ceil
     from .geometry import threads as threads
     from .handles import DevicePtr as DevicePtr
@@ -161,7 +162,7 @@ _HOMES = {
         "TensorMapError",
         "UnsupportedInstruction",
     ),
-    "geometry": ("Dim3", "Geometry", "div_ceil", "threads"),
+    "geometry": ("Dim3", "Geometry", "LaunchAttributes", "div_ceil", "threads"),
     "handles": ("DevicePtr", "KernelHandle"),
     "kernel": ("Kernel", "Module"),
     "launch": ("KernelLaunch",),

@@ -6,7 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from .errors import ArgumentError, ArgumentKindError, ArgumentRangeError, ArgumentSizeError, ScalarRefused
+from .errors import (
+    ArgumentError,
+    ArgumentKindError,
+    ArgumentRangeError,
+    ArgumentSizeError,
+    ForeignHandle,
+    ScalarRefused,
+)
 from .handles import DevicePtr
 from .scalars import Scalar, ScalarType, scalar_of
 from .signature import ArgumentDescription, KernelSignature, Parameter
@@ -40,6 +47,28 @@ class Argument:
         if self.loan is not None:
             return repr(self.loan)
         return describe(self.description, self.data)
+
+
+class HoldingValue:
+    """Bytes passed by value that refer to memory and hold it, made for one backend: a TensorMap is one."""
+
+    __slots__ = ("_align", "_data", "_gpu", "_pointer")
+
+    def __init__(self, gpu: GpuBackend, data: bytes, align: int, pointer: PointerValue) -> None:
+        self._gpu, self._data, self._align, self._pointer = gpu, data, align, pointer
+
+    def as_argument(self, gpu: GpuBackend, *, kernel: str, index: int, name: str | None = None) -> Argument:
+        """Itself as an argument of a launch on `gpu`. Raises ForeignHandle for another backend, InvalidPointer when
+        the memory is gone."""
+        if gpu is not self._gpu:
+            here, there = gpu.capabilities, self._gpu.capabilities
+            raise ForeignHandle(
+                f"{kernel}: argument {index}: {self!r} was made on {there.device} ({there.backend}), the launch is for "
+                f"{here.device} ({here.backend}); make one there"
+            )
+        self._pointer.check_alive()
+        description = ArgumentDescription("value", nbytes=len(self._data), align=self._align, name=name, opaque=True)
+        return Argument(description, self._data, pointer=self._pointer)
 
 
 def describe(description: ArgumentDescription, data: bytes) -> str:
@@ -252,11 +281,8 @@ def argument_from_value(
         return struct_argument(value, kernel=kernel, index=index, name=name)
     if isinstance(value, (bytes, bytearray)):
         return bytes_argument(value, kernel=kernel, index=index, name=name)
-    # A value that holds memory: a TensorMap.
-    as_argument = getattr(type(value), "as_argument", None)
-    if as_argument is not None:
-        made: Argument = as_argument(value, gpu, kernel=kernel, index=index, name=name)
-        return made
+    if isinstance(value, HoldingValue):
+        return value.as_argument(gpu, kernel=kernel, index=index, name=name)
     return pointer_argument(gpu, value, kernel=kernel, index=index, name=name)
 
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .arguments import Argument
+from .arguments import HoldingValue
 from .driver import TensorMapDescription
 from .elements import Element, element_of
-from .errors import ForeignHandle, TensorMapError
+from .errors import TensorMapError
 from .memory.pointers import PointerValue
-from .signature import ArgumentDescription
 
 if TYPE_CHECKING:
     from .backend import GpuBackend
@@ -88,17 +87,18 @@ FILLS = ("NONE", "NAN_REQUEST_ZERO_FMA")
 _SHORT = {"64B": "L2_64B", "128B": "L2_128B", "256B": "L2_256B"}
 
 
-class TensorMap:
+class TensorMap(HoldingValue):
     """A tiled tensor map, encoded for one device. Made by `gpu.tensor_map(…)`; immutable.
 
     It is an argument for a parameter declared `const __grid_constant__ CUtensorMap`, by `arg_tensormap` and in the
     short form. It holds the memory that it describes, and launches mark that memory as in use, as a pointer does.
     """
 
-    __slots__ = ("__weakref__", "_data", "_description", "_gpu", "_pointer")
+    __slots__ = ("__weakref__", "_description")
 
     def __init__(self, gpu: GpuBackend, description: TensorMapDescription, data: bytes, pointer: PointerValue) -> None:
-        self._gpu, self._description, self._data, self._pointer = gpu, description, data, pointer
+        super().__init__(gpu, data, TENSOR_MAP_ALIGN, pointer)
+        self._description = description
 
     @property
     def gpu(self) -> GpuBackend:
@@ -121,21 +121,6 @@ class TensorMap:
     def __repr__(self) -> str:
         each = self._description
         return f"<TensorMap {each.data_type} {each.shape} box {each.box} at {each.address:#x}>"
-
-    def as_argument(self, gpu: GpuBackend, *, kernel: str, index: int, name: str | None = None) -> Argument:
-        """Itself as an argument; the launch code's. Raises ForeignHandle for another backend, InvalidPointer when the
-        memory is gone."""
-        if gpu is not self._gpu:
-            raise ForeignHandle(
-                f"{kernel}: argument {index}: {self!r} was encoded on {self._gpu.capabilities.device} "
-                f"({self._gpu.capabilities.backend}), the launch is for {gpu.capabilities.device} "
-                f"({gpu.capabilities.backend}); make one there with gpu.tensor_map(…)"
-            )
-        self._pointer.check_alive()
-        description = ArgumentDescription(
-            "value", nbytes=TENSOR_MAP_NBYTES, align=TENSOR_MAP_ALIGN, name=name, opaque=True
-        )
-        return Argument(description, self._data, pointer=self._pointer)
 
 
 def describe_tiled(

@@ -144,7 +144,8 @@ class LazyBuffer:
     Its first `mapped_nbytes` can be used, by `ptr`, by `ptr + n` or as itself; a pointer behind them is refused in
     launches and copies. They only grow, until `release`, and never move. `kind` is "virtual" (addresses are reserved,
     memory is mapped when wanted) or "eager" (the device has no virtual memory: all of it was allocated at once, and
-    what is mapped is only accounted for). Released when the last reference to it and its pointers drops.
+    what is mapped is only accounted for). `free_floor` is how many bytes the device keeps free when it grows; it can be
+    set. Released when the last reference to it and its pointers drops.
     """
 
     __slots__ = ("__weakref__", "_allocation", "_gpu", "_mapping", "free_floor")

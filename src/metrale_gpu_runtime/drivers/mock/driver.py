@@ -7,13 +7,15 @@ What it does not model:
   waits, polls (one operation per question) or has filled a queue.
 - Registers, caches, occupancy beyond what a kernel's definition says, clocks, power, preemption.
 - Contexts current to a thread, peer access between devices, several processes, the layout of managed memory.
+- Tensor maps: the 128 bytes tell one map from another and mean nothing. Graphs of its own: the engine records.
 - Memory pressure by fragmentation: an allocation fails only over the total or by a fault plan.
 - Races between streams: operations run one after the other. `run_queued(seed=…)` tries other orders.
 - Compilers: any text is accepted. A wrong address in a launch is noticed only by a body that uses it.
 - Limits: it states a profile in its capabilities; whoever calls the driver enforces them.
 
-It does check the engine: memory freed, modules unloaded and streams destroyed while queued work uses them, and a
-host array that is gone before its copy ran, raise ContractViolation and stay in `violations`.
+It does check the engine: memory freed or unmapped, modules unloaded and streams destroyed while queued work uses them,
+memory of a stream's order used before the stream has come to it or after it was given back, addresses with nothing
+mapped to them, and a host array that is gone before its copy ran, raise ContractViolation and stay in `violations`.
 """
 
 from __future__ import annotations
