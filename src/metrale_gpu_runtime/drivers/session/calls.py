@@ -152,6 +152,6 @@ class Calls:
             return HandleClosed(
                 f"{name}: {self._device} was opened by process {self._process}, and this one was forked off it: a "
                 "driver that was started before a fork does not work in the child, not even when it is opened again "
-                'there. Open it after the fork, in processes whose parent has not, or start them with the "spawn" method'
+                'there. Open it after the fork, in processes whose parent has not, or "spawn" them'
             )
         return HandleClosed(f"{name}: {self._device} is closed; open it again with open_backend()")
