@@ -25,6 +25,7 @@ ENTRY_POINTS = "metrale_gpu_runtime.drivers"
 BUILT_IN: Mapping[str, str] = {
     "cpu": "metrale_gpu_runtime.drivers.cpu:CpuFactory",
     "cuda": "metrale_gpu_runtime.drivers.cuda:CudaFactory",
+    "hip": "metrale_gpu_runtime.drivers.hip:HipFactory",
     "mock": "metrale_gpu_runtime.drivers.mock:MockFactory",
 }
 
@@ -33,7 +34,6 @@ ENGINES: Mapping[str, str] = {"mock": "metrale_gpu_runtime.testing.mock_backend:
 
 # Known names without a driver in this release, with what to do instead. A plug-in may supply any of them.
 ANNOUNCED: Mapping[str, str] = {
-    "hip": "the CPU backend runs CUDA C and PTX: open_backend('cpu')",
     "metal": "nothing in this release runs Metal code",
     "opencl": "nothing in this release runs OpenCL C",
     "webgpu": "nothing in this release runs WGSL",

@@ -2,7 +2,7 @@
  * GPUs: the qualifiers, the indices, the barrier. Given to clang with -include; no host code. */
 #pragma once
 
-#include <stddef.h>
+typedef __SIZE_TYPE__ size_t;
 
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))

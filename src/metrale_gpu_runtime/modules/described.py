@@ -155,8 +155,8 @@ def debug_signatures(
 ) -> dict[str, KernelSignature]:
     """Names and C types from DWARF: of the code itself where it has some, else of a second, debug compile.
 
-    `compile_part(part, debug)` compiles; `remake` lets the driver compile once more what it has compiled, for debugging.
-    What fails becomes a note.
+    `compile_part(part, debug)` compiles; `remake` lets the driver compile once more, for debugging, what it has
+    compiled. What fails becomes a note.
     """
     found: dict[str, KernelSignature] = {}
     try:

@@ -271,12 +271,16 @@ def load(
 
 
 def _compile_by_driver(driver: Driver, part: Part, *, debug: bool = False) -> CompiledSource:
+    from .nvrtc_library import OWN_HEADERS
+
     code = part.code
+    # Compilers that live in a library bring no C headers; ours come last, so that none of the caller's is hidden.
+    folders = [*([code.path.parent] if code.path is not None else []), OWN_HEADERS]
     return driver.compile(
         CodeImage(part.name, code.format, code.data, part.options),
         path=str(code.path) if code.path is not None else None,
         names=part.names,
-        folders=[str(code.path.parent)] if code.path is not None else [],
+        folders=[str(folder) for folder in folders],
         debug=debug,
     )
 
