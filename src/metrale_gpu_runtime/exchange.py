@@ -181,7 +181,10 @@ def _from_cuda_interface(value: object, interface: dict[str, Any]) -> ForeignArr
     array = _from_interface(value, interface, "a CUDA device", is_on_host=False)
     if array.strides is not None and len(array.strides) != len(array.shape):
         raise ScalarKindError(f"its {len(array.strides)} strides do not fit the {len(array.shape)} axes it has")
-    device = dlpack_device(value)
+    try:
+        device = dlpack_device(value)
+    except Exception as error:
+        raise _refused(value, "__dlpack_device__()", error) from error
     return replace(
         array,
         where=device_name(device) if device is not None else array.where,
@@ -221,10 +224,10 @@ def _item_nbytes(typestr: str) -> int:
 
 
 def _from_dlpack(value: object) -> ForeignArray:
-    device = dlpack_device(value)
-    # Who waits for whom is settled when the memory is used, not now.
-    is_ordered = device is not None and device[0] in STREAM_DEVICES
     try:
+        device = dlpack_device(value)
+        # Who waits for whom is settled when the memory is used, not now.
+        is_ordered = device is not None and device[0] in STREAM_DEVICES
         tensor = read_dlpack(value, NO_WAIT if is_ordered else None)
     except GpuError:
         raise

@@ -14,7 +14,7 @@ from ..handles import EventHandle, StreamHandle
 from ..lane import Lane
 from ..memory.allocation import Block
 from ..memory.pointers import dead_pointer
-from ..memory.producers import Producer
+from ..memory.producers import PeerMemory, Producer
 from ..trace.operations import QueuedOperation
 from .handles import HandleCalls
 
@@ -222,8 +222,11 @@ class Handover:
     def finish(self, sequence: int, what: str) -> None:
         """The operation is queued under this number: keep what it uses until then, and let the others wait."""
         gpu, lane = self._gpu, self._lane
-        with lane.lock:
-            lane.retain(sequence, self._producers)
+        # A peer's memory is kept by its own books, as soon as they know of the use.
+        kept = tuple(producer for producer in self._producers if not isinstance(producer, PeerMemory))
+        if kept:
+            with lane.lock:
+                lane.retain(sequence, kept)
         for handle in self._waiting:
             gpu._let_foreign_wait(handle, lane)
         for owner, blocks in self._peers.items():
