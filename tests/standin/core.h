@@ -306,9 +306,10 @@ int core_stream_context(core_handle stream, core_handle *out);
 int core_stream_flags(core_handle stream, unsigned *out);
 int core_stream_priority(core_handle stream, int *out);
 int core_stream_id(core_handle stream, uint64_t *out);
-/* `code` is given to callbacks of the older form; host functions ignore it. */
+/* `is_callback` 0: a host function, really a void (*)(void *), cast. 1: the older form, which is called with all three,
+ * also after a fault, and cannot be captured. */
 typedef void (*core_host_function)(core_handle stream, int code, void *argument);
-int core_stream_call(core_handle stream, core_host_function function, void *argument, int even_after_fault);
+int core_stream_call(core_handle stream, core_host_function function, void *argument, int is_callback);
 
 int core_event_create(core_handle *out, unsigned flags);
 int core_event_destroy(core_handle event);
@@ -355,6 +356,7 @@ int core_module_add_global(core_handle module, const char *name, size_t nbytes, 
 int core_module_initialize(core_handle module, const char *name, const void *data, size_t nbytes); /* a global's start */
 int core_module_ready(core_handle module);     /* loading is over: the executor hears of it */
 int core_module_unload(core_handle module);
+core_handle core_module_context(core_handle module); /* 0 for what is no module */
 int core_module_function(core_handle *out, core_handle module, const char *name); /* 500 */
 int core_module_function_count(unsigned *out, core_handle module);
 int core_module_functions(core_handle *out, unsigned count, core_handle module);

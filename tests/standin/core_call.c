@@ -153,7 +153,9 @@ void standin_reset(void)
     pthread_mutex_unlock(&core_lock);
 }
 
-void standin_deinitialize(void) { atomic_store(&deinitialized, 1); }
+/* Internal calls go to static functions: another library in the process may have a function of the exported name. */
+static void deinitialize(void) { atomic_store(&deinitialized, 1); }
+void standin_deinitialize(void) { deinitialize(); }
 
 static void before_fork(void) { pthread_mutex_lock(&core_lock); }
 static void after_fork_parent(void) { pthread_mutex_unlock(&core_lock); }
@@ -169,7 +171,7 @@ __attribute__((constructor)) static void loaded(void)
     interpreter_is_ending = (int (*)(void))dlsym(RTLD_DEFAULT, "Py_IsFinalizing");
     if (!interpreter_is_ending) interpreter_is_ending = (int (*)(void))dlsym(RTLD_DEFAULT, "_Py_IsFinalizing");
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);
-    atexit(standin_deinitialize);
+    atexit(deinitialize);
     pthread_mutex_lock(&core_lock);
     forget();
     pthread_mutex_unlock(&core_lock);

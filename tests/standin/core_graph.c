@@ -118,12 +118,23 @@ int core_graph_kernel(core_handle handle, struct core_launch *out)
     return CORE_OK;
 }
 
-/* A kernel for a node: its context is that of its function. */
-static int node_body(const struct core_launch *launch, struct body **out)
+/* A kernel for a node: its context is that of its function; what is set apart from the launch stays as it was. */
+static int node_body(const struct core_launch *launch, const struct body *before, struct body **out)
 {
     struct function *f = object_peek(launch->function, KIND_FUNCTION);
+    struct core_launch whole = *launch, old;
     if (!f) return CORE_INVALID_HANDLE;
-    return launch_body(launch, context_of(f->object.context), out);
+    if (before) {
+        describe(before, &old);
+        memcpy(whole.cluster, old.cluster, sizeof whole.cluster);
+        whole.cooperative = old.cooperative;
+        whole.programmatic = old.programmatic;
+        whole.has_priority = old.has_priority;
+        whole.priority = old.priority;
+        whole.has_sync_domain = old.has_sync_domain;
+        whole.sync_domain = old.sync_domain;
+    }
+    return launch_body(&whole, context_of(f->object.context), out);
 }
 
 int core_graph_add_kernel(core_handle *out, core_handle handle, const core_handle *dependencies, size_t count,
@@ -133,7 +144,7 @@ int core_graph_add_kernel(core_handle *out, core_handle handle, const core_handl
     struct body *body;
     int code;
     if (!graph) return CORE_INVALID_VALUE;
-    if ((code = node_body(launch, &body))) return code;
+    if ((code = node_body(launch, NULL, &body))) return code;
     code = graph_add(graph, CORE_NODE_KERNEL, body, NULL, dependencies, (unsigned)count, out);
     body_drop(body);
     return code;
@@ -157,7 +168,7 @@ int core_graph_set_kernel(core_handle handle, const struct core_launch *launch)
     struct body *body;
     int code;
     if (!node || node->kind != CORE_NODE_KERNEL) return CORE_INVALID_VALUE;
-    if ((code = node_body(launch, &body))) return code;
+    if ((code = node_body(launch, node->body, &body))) return code;
     body_drop(node->body);
     node->body = body;
     return CORE_OK;
@@ -244,7 +255,7 @@ int core_graph_exec_set_kernel(core_handle exec_handle, core_handle node, const 
     struct body *body;
     int code;
     if (!n || n->kind != CORE_NODE_KERNEL) return CORE_INVALID_VALUE;
-    if ((code = node_body(launch, &body))) return code;
+    if ((code = node_body(launch, n->body, &body))) return code;
     if (body->context != n->body->context) { /* a node stays in its context */
         body_drop(body);
         return CORE_INVALID_VALUE;

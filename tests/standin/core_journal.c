@@ -317,12 +317,15 @@ void standin_clear_faults(void)
 
 static char absent[8192];
 
-int standin_set_absent(const char *names)
+int absent_set(const char *names);
+int absent_set(const char *names)
 {
     if (strlen(names) >= sizeof absent) return 1;
     snprintf(absent, sizeof absent, "%s", names);
     return 0;
 }
+
+int standin_set_absent(const char *names) { return absent_set(names); }
 
 int core_is_absent(const char *name)
 {

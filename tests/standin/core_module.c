@@ -209,6 +209,12 @@ void modules_forget(void)
 
 /* ------------------------------------------------ asking */
 
+core_handle core_module_context(core_handle handle)
+{
+    struct module *module = object_peek(handle, KIND_MODULE);
+    return module ? module->object.context : 0;
+}
+
 int core_module_function(core_handle *out, core_handle handle, const char *name)
 {
     struct module *module = object_find(handle, KIND_MODULE);

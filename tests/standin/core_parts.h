@@ -152,7 +152,7 @@ struct body {
     struct core_copy copy;
     uint8_t *staged;      /* the source's bytes, when they were read at the call */
     struct { core_address dst; size_t pitch, count, height; uint32_t value; unsigned width; } fill;
-    struct { core_host_function function; void *argument; int even_after_fault; } host;
+    struct { core_host_function function; void *argument; int is_callback; } host;
     core_handle event;    /* records and waits in graphs */
     struct allocation *allocation;
     uint64_t *memory_ids; /* the allocations that it names */

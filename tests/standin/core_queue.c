@@ -187,7 +187,8 @@ static void call_host(const struct body *body, core_handle stream, int code)
     struct thread *self = thread_self();
     self->in_callback++;
     pthread_mutex_unlock(&core_lock);
-    body->host.function(stream, code, body->host.argument);
+    if (body->host.is_callback) body->host.function(stream, code, body->host.argument);
+    else ((void (*)(void *))(void *)body->host.function)(body->host.argument);
     pthread_mutex_lock(&core_lock);
     if (self->in_callback) self->in_callback--; /* a reset meanwhile made the thread new */
 }
@@ -255,7 +256,7 @@ static void run_op(struct stream *stream, struct op *op)
     for (unsigned i = 0; i < op->count; i++) {
         struct body *body = op->bodies[i];
         if (!code) code = execute_body(body, stream, &op->launches[i], op->faults[i]);
-        else if (body->kind == OP_HOST && body->host.even_after_fault) call_host(body, stream->object.handle, code);
+        else if (body->kind == OP_HOST && body->host.is_callback) call_host(body, stream->object.handle, code);
     }
     clock_ns += (uint64_t)core_setting("clock_step_ns");
     stream->is_busy = 0;

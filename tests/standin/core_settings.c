@@ -7,6 +7,8 @@
 
 #include "core_parts.h"
 
+int absent_set(const char *names);
+
 #define VARIABLE "METRALE_STANDIN_"
 #define GIB ((int64_t)1 << 30)
 
@@ -177,7 +179,7 @@ void settings_forget(void)
         core_attribute_set(-1, CORE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, strtoll(text, NULL, 10) % 10);
     }
     text = variable("", "ABSENT");
-    standin_set_absent(text ? text : "");
+    absent_set(text ? text : "");
 }
 
 /* METRALE_STANDIN_FAULTS="cuMemAlloc:3:1:2;launch:2:700": entry, nth, count, code; or launch, nth, code. */

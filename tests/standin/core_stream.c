@@ -149,21 +149,21 @@ int core_stream_id(core_handle handle, uint64_t *out)
     return code;
 }
 
-int core_stream_call(core_handle handle, core_host_function function, void *argument, int even_after_fault)
+int core_stream_call(core_handle handle, core_host_function function, void *argument, int is_callback)
 {
     struct stream *stream;
     struct body *body;
     int code = stream_resolve(handle, &stream);
     if (code) return code;
     if (!function) return CORE_INVALID_VALUE;
-    if (even_after_fault && stream->capture) { /* the older form cannot be captured */
+    if (is_callback && stream->capture) { /* the older form cannot be captured */
         capture_invalidate(stream->capture, CORE_CAPTURE_UNSUPPORTED);
         return CORE_CAPTURE_UNSUPPORTED;
     }
     body = body_new(OP_HOST, stream->object.context);
     body->host.function = function;
     body->host.argument = argument;
-    body->host.even_after_fault = even_after_fault;
+    body->host.is_callback = is_callback;
     code = submit(stream, body);
     body_drop(body);
     return code;
