@@ -56,7 +56,7 @@ class HandleCalls(BackendBooks):
                 raise NotSupported(f"__cuda_stream__ of version {version}; 0 is understood", feature="__cuda_stream__")
             return self._foreign_stream(int(handle) or LEGACY_STREAM, stream)
         if isinstance(getattr(stream, "cuda_stream", None), int):
-            # torch before 2.9, whose streams have no __cuda_stream__.
+            # An older torch, whose streams have no __cuda_stream__.
             return self._foreign_stream(stream.cuda_stream or LEGACY_STREAM, stream)  # type: ignore[attr-defined]
         index = getattr(type(stream), "__index__", None)
         if index is None:
