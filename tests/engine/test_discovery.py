@@ -15,8 +15,11 @@ from metrale_gpu_runtime.testing import MockDriver
 
 
 @pytest.fixture(autouse=True)
-def _no_setting(monkeypatch):
+def _no_setting_and_no_vendor(monkeypatch):
+    """The same release on every machine, GPU or not: one that has the CPU and the mock."""
     monkeypatch.delenv("METRALE_BACKEND", raising=False)
+    kept = {name: discovery.BUILT_IN[name] for name in ("cpu", "mock")}
+    monkeypatch.setattr(discovery, "BUILT_IN", kept)
 
 
 class TwoDevices(DriverFactory):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Sequence
 
 from ...driver import DeviceListing, Driver, DriverFactory, DriverOptions
@@ -41,11 +42,10 @@ class CudaFactory(DriverFactory):
 
 
 def _require_bindings() -> None:
-    try:
-        found = importlib.util.find_spec("cuda.bindings.driver")
-    except ImportError:
-        found = None
-    if found is None:
+    # Only looked for: finding a module inside of a package imports the package.
+    package = importlib.util.find_spec("cuda")
+    places = list(package.submodule_search_locations or ()) if package is not None else []
+    if not any(os.path.isdir(os.path.join(place, "bindings")) for place in places):
         from .api import INSTALL_BINDINGS
 
         raise BackendUnavailable(
