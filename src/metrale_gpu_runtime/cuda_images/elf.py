@@ -62,6 +62,9 @@ class Elf:
             self.refuse(f"it is for ELF machine {fields[2]}, not {machine}")
         self.abi_version, self.kind, self.flags = ident[8], fields[1], fields[7]
         self._table, self._entry_nbytes, self._count, self._names_index = fields[6], *fields[11:14]
+        program_end = fields[5] + fields[9] * fields[10]
+        if program_end > len(data):
+            self.refuse(f"its program headers end at byte {program_end} of {len(data)}")
         self.sections = self._read_sections()
 
     def refuse(self, what: str) -> NoReturn:

@@ -1,0 +1,1 @@
+extern "C" __device__ float twice(float x) { return 2 * x; }
