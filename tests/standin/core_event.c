@@ -62,10 +62,14 @@ int core_event_record(core_handle handle, core_handle stream_handle, int externa
 
 int core_stream_wait_event(core_handle stream_handle, core_handle handle, int external)
 {
-    struct event *event = object_find(handle, KIND_EVENT);
+    /* The event may be of another context or device than the stream: it says nothing of the context that is meant. */
+    struct event *event = object_peek(handle, KIND_EVENT);
     struct stream *stream;
     int code;
-    if (!event) return CORE_INVALID_HANDLE;
+    if (!event) {
+        object_find(handle, KIND_EVENT);
+        return CORE_INVALID_HANDLE;
+    }
     if ((code = stream_resolve(stream_handle, &stream))) return code;
     if (stream->capture && external) {
         struct body *body = body_new(OP_WAIT, stream->object.context);
