@@ -11,10 +11,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from standin.hip_library import HIPRTC, library_folder
-
 from metrale_gpu_runtime.code_objects import read_code_object
 from metrale_gpu_runtime.modules.kernel_names import resolve_symbol
+
+from .hip_library import HIPRTC, library_folder
 
 CLANG, LINKER = "clang-19", "ld.lld-19"
 PRELUDE = Path(__file__).with_name("hip_prelude.h")
