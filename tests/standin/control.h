@@ -53,7 +53,7 @@ struct standin_global {
 };
 
 struct standin_module {
-    uint64_t handle;
+    uint64_t handle, context;
     const void *image;
     uint64_t image_nbytes;
     const char *executable; /* PTX text, or NULL */
@@ -106,7 +106,8 @@ STANDIN_EXPORT uint64_t standin_clock_ns(void);
 STANDIN_EXPORT void standin_clear_journal(void);
 
 STANDIN_EXPORT uint64_t standin_memory_version(void); /* changes when the next list does */
-STANDIN_EXPORT uint64_t standin_ranges(struct standin_range *out, uint64_t room); /* how many there are */
+/* What kernels of a context may use; how many there are. */
+STANDIN_EXPORT uint64_t standin_ranges(uint64_t context, struct standin_range *out, uint64_t room);
 STANDIN_EXPORT void standin_set_executor(standin_load_function load, standin_load_function unload,
                                          standin_launch_function launch);
 

@@ -48,7 +48,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "clock_ns": (_U64, ()),
     "clear_journal": (None, ()),
     "memory_version": (_U64, ()),
-    "ranges": (_U64, (ctypes.POINTER(RangeRecord), _U64)),
+    "ranges": (_U64, (_U64, ctypes.POINTER(RangeRecord), _U64)),
     "set_executor": (None, (LOAD_FUNCTION, LOAD_FUNCTION, LAUNCH_FUNCTION)),
 }
 KINDS = ("context", "stream", "event", "module", "memory", "host_memory", "pool", "physical", "reservation", "mapping")
@@ -223,15 +223,15 @@ class StandIn:
     def memory_version(self) -> int:
         return int(self._call("memory_version"))
 
-    def ranges(self) -> list[Range]:
-        """Memory that kernels may use."""
-        count = int(self._call("ranges", None, 0))
+    def ranges(self, context: int) -> list[Range]:
+        """Memory that kernels of this context may use."""
+        room = 0
         while True:
-            room = (RangeRecord * (count + 1))()
-            found = int(self._call("ranges", room, count + 1))
-            if found <= count + 1:
-                return [Range.of(room[i]) for i in range(found)]
-            count = found
+            records = (RangeRecord * (room + 1))()
+            count = int(self._call("ranges", int(context), records, room + 1))
+            if count <= room + 1:
+                return [Range.of(records[i]) for i in range(count)]
+            room = count
 
     def set_executor(self, load: Any, unload: Any, launch: Any) -> None:
         """ctypes callbacks of LOAD_FUNCTION and LAUNCH_FUNCTION, kept alive by the caller; None for none."""

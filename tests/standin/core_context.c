@@ -43,9 +43,12 @@ static void begin_life(struct context *context)
 static void end_life(struct context *context)
 {
     core_handle handle = context->object.handle;
+    struct core_call *call = thread_self()->call, given = call ? *call : (struct core_call){0};
     captures_forget_context(handle);
     streams_forget_context(handle);
     memory_forget_context(handle);
+    /* The caller has named none of the handles that went with it. */
+    if (call) call->owner = given.owner, call->owner_matches = given.owner_matches;
     context->legacy = NULL;
     context->peer_count = 0;
     context->is_alive = 0;
@@ -254,6 +257,7 @@ int core_disable_peer(core_handle handle)
     for (unsigned i = 0; i < context->peer_count; i++)
         if (context->peers[i] == handle) {
             context->peers[i] = context->peers[--context->peer_count];
+            memory_changed();
             return CORE_OK;
         }
     return CORE_PEER_ACCESS_NOT_ENABLED;

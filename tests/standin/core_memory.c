@@ -318,12 +318,24 @@ uint64_t standin_memory_version(void)
     return now;
 }
 
-uint64_t standin_ranges(struct standin_range *out, uint64_t capacity)
+/* 0 none, 1 read, 3 read and write: what kernels of the context may do there. */
+static int access_of(const struct allocation *a, struct context *context)
 {
+    if (a->owned_by_graph && !a->is_alive_in_graph) return 0;
+    if (a->kind == CORE_MEMORY_GLOBAL && a->flags) return context->device == a->device ? 1 : 0;
+    if (a->kind == CORE_MEMORY_MAPPED) return a->access[context->device];
+    if (a->kind == CORE_MEMORY_HOST || a->kind == CORE_MEMORY_REGISTERED || a->kind == CORE_MEMORY_MANAGED) return 3;
+    return a->device == context->device || contexts_are_peers(context, a->device) ? 3 : 0;
+}
+
+uint64_t standin_ranges(uint64_t handle, struct standin_range *out, uint64_t capacity)
+{
+    struct context *context;
     uint64_t n = 0;
     pthread_mutex_lock(&core_lock);
-    for (size_t i = 0; i < count; i++) {
-        int access = all[i]->kind == CORE_MEMORY_MAPPED ? all[i]->access[all[i]->device] : 3;
+    context = context_of(handle);
+    for (size_t i = 0; context && i < count; i++) {
+        int access = access_of(all[i], context);
         if (!access) continue;
         if (n < capacity)
             out[n] = (struct standin_range){all[i]->base, all[i]->nbytes, all[i]->id, (int)all[i]->kind,

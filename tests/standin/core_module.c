@@ -48,7 +48,7 @@ int core_module_create(core_handle *out, const void *image, size_t nbytes, const
         memcpy(module->executable, executable, executable_nbytes);
         module->executable[executable_nbytes] = 0;
     }
-    module->seen = (struct standin_module){module->object.handle, module->image, nbytes, module->executable,
+    module->seen = (struct standin_module){module->object.handle, module->object.context, module->image, nbytes, module->executable,
                                            executable ? executable_nbytes : 0, NULL, 0};
     *out = module->object.handle;
     return CORE_OK;
@@ -112,7 +112,8 @@ int core_module_add_global(core_handle handle, const char *name, size_t nbytes, 
     int code;
     (void)align; /* allocations are aligned to more than any variable */
     if (!module) return CORE_INVALID_HANDLE;
-    if (!(a = memory_new(nbytes, CORE_MEMORY_GLOBAL, context_of(module->object.context), 0, &code))) return code;
+    if (!(a = memory_new(nbytes, CORE_MEMORY_GLOBAL, context_of(module->object.context), is_constant != 0,
+                         &code))) return code;
     memset(a->raw, 0, nbytes);
     n = module->seen.global_count;
     module->globals = realloc(module->globals, (n + 1) * sizeof *module->globals);

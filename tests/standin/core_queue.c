@@ -203,9 +203,12 @@ int execute_body(struct body *body, struct stream *stream, const struct standin_
     case OP_COPY: copy_rows(body); break;
     case OP_FILL: fill_rows(body); break;
     case OP_HOST: call_host(body, stream->object.handle, CORE_OK); break;
-    case OP_ALLOC: body->allocation->is_alive_in_graph = 1; break;
+    case OP_ALLOC:
+        body->allocation->is_alive_in_graph = 1;
+        memory_changed();
+        break;
     case OP_FREE:
-        if (body->allocation->owned_by_graph) body->allocation->is_alive_in_graph = 0;
+        if (body->allocation->owned_by_graph) body->allocation->is_alive_in_graph = 0, memory_changed();
         else memory_kill(body->allocation);
         break;
     case OP_RECORD: /* of a graph: the event is recorded now */

@@ -153,7 +153,8 @@ CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus *statu
 CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
                                    const CUgraphNode **dependencies, const CUgraphEdgeData **edges, size_t *count)
 {
-    if (edges) *edges = NULL; /* all edges are plain ones */
+    static const CUgraphEdgeData plain[1024]; /* all edges are plain ones; the array parallels the dependencies */
+    if (edges) *edges = plain;
     CALL(CONTEXT, info(stream, status, id, graph, dependencies, count));
 }
 

@@ -72,6 +72,7 @@ class GlobalRecord(ctypes.Structure):
 class ModuleRecord(ctypes.Structure):
     _fields_ = (
         ("handle", _U64),
+        ("context", _U64),
         ("image", ctypes.c_void_p),
         ("image_nbytes", _U64),
         ("executable", ctypes.c_void_p),
