@@ -224,3 +224,37 @@ def test_everything_is_given_back(gpu, library, standin_cuda):
     assert standin_cuda.count("event") == 0
     assert standin_cuda.count("stream") == 1
     assert standin_cuda.violations() == []
+
+
+@pytest.mark.parametrize("kind", [InterfaceArray, DlpackTensor])
+def test_a_driver_graph_waits_at_every_replay(gpu, library, kind):
+    """The driver's own graphs wait for the array's library before each replay, and capture nothing of it."""
+    assert gpu.capabilities.graphs
+    out, array = gpu.buffer(12), kind(library)
+    with gpu.create_stream() as stream:
+        with gpu.capture(stream) as capture:
+            gpu.copy_d2d_async(array, out, stream=stream)
+        for content in (CONTENT, OTHER):
+            library.write(content)
+            capture.graph.launch(stream)
+            gpu.copy_d2h_on_stream(out, found := bytearray(12), stream)
+            assert found == content
+    assert gpu.driver.node_count(capture.graph._driver_graph.handle) == 1
+
+
+def test_a_driver_graph_enters_its_use_of_a_peer(gpu, standin_cuda):
+    """A replay of the driver's graph counts as a use of the peer's memory, and waits for the peer's work."""
+    with mg.open_backend("cuda:1") as other:
+        gpu.enable_peer_access(other)
+        source, out = other.buffer(12), gpu.buffer(12)
+        with gpu.create_stream() as stream:
+            with gpu.capture(stream) as capture:
+                gpu.copy_d2d_async(source, out, stream=stream)
+            for content in (CONTENT, OTHER):
+                other.copy_h2d_async(content, source)
+                capture.graph.launch(stream)
+                with pytest.raises(AllocationInUse, match="graph"):
+                    other.free(source)
+                gpu.copy_d2h_on_stream(out, found := bytearray(12), stream)
+                assert found == content
+                other.synchronize()

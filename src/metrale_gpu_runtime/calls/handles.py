@@ -114,7 +114,7 @@ class HandleCalls(BackendBooks):
         """The handle by which other libraries know a stream. Raises NotSupported where they know none."""
         if lane.native is None:
             self._check_raw_handles("a stream's native handle")
-            lane.native = lane.handle if lane.is_foreign else self._ask(None, self._driver.native_stream, lane.handle)
+            lane.native = self._ask(None, self._driver.native_stream, lane.handle)
         return lane.native
 
     def _check_raw_handles(self, what: str) -> None:
@@ -129,7 +129,8 @@ class HandleCalls(BackendBooks):
     def _lane_of_native(self, handle: int) -> Lane | None:
         """The stream of ours that has this native handle, or a foreign one on which we have queued work."""
         for lane in list(self._lanes.values()):
-            if self._native_stream(lane) == handle:
+            # The vendors differ in the legacy stream's handle; as a StreamHandle it is 1 for both.
+            if lane.handle == handle if lane.is_foreign else self._native_stream(lane) == handle:
                 return lane
         return None
 
