@@ -125,6 +125,8 @@ static int attribute_of(CUdevice_attribute attribute, CUdevice device)
     SAME(TENSOR_MAP_ACCESS_SUPPORTED, TENSOR_MAPS);
     SAME(HOST_REGISTER_SUPPORTED, HOST_REGISTER);
     SAME(COMPUTE_MODE, COMPUTE_MODE);
+    case CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT:
+        return core_attribute(device, CORE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= 9 ? 4 : 1;
     case CU_DEVICE_ATTRIBUTE_GPU_OVERLAP: return core_attribute(device, CORE_ATTRIBUTE_ASYNC_ENGINE_COUNT) > 0;
     case CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM: return 1;
     default: return 0; /* what this device does not have */

@@ -50,7 +50,6 @@ class CudaApi(DriverApi):
         self._get_current = driver.cuCtxGetCurrent
         self._has_extended = True
         self._capture_info_with_edges = hasattr(driver, "cuStreamGetCaptureInfo_v3")
-        # Integers become handles at every call; that of a kernel is worth keeping.
         self._modes = tuple(
             getattr(driver.CUstreamCaptureMode, f"CU_STREAM_CAPTURE_MODE_{mode.upper()}") for mode in _CAPTURE_MODES
         )
@@ -294,6 +293,7 @@ class CudaApi(DriverApi):
 
     def stream_destroy(self, stream: int) -> None:
         self._call("cuStreamDestroy", stream)
+        self._configs.forget(stream)
 
     def stream_synchronize(self, stream: int) -> None:
         self._call("cuStreamSynchronize", stream)

@@ -6,7 +6,8 @@ from typing import Any
 
 from ...geometry import Geometry
 
-_MOST_KEPT = 256
+_MOST_SHAPES = 32
+_MOST_STREAMS = 64
 
 
 class LaunchConfigs:
@@ -14,7 +15,7 @@ class LaunchConfigs:
 
     def __init__(self, driver: Any) -> None:
         self._driver = driver
-        self._kept: dict[tuple[Geometry, int], Any] = {}
+        self._kept: dict[int, dict[Geometry, Any]] = {}
         # Programs launch with one geometry object again and again; hashing it costs as much as the launch.
         self._latest: tuple[Geometry | None, int, Any] = (None, 0, None)
 
@@ -22,14 +23,25 @@ class LaunchConfigs:
         latest, on, config = self._latest
         if latest is geometry and on == stream:
             return config
-        key = (geometry, stream)
-        config = self._kept.get(key)
+        shapes = self._kept.get(stream)
+        if shapes is None:
+            if len(self._kept) >= _MOST_STREAMS:
+                # Those of other libraries: nobody tells us when they go.
+                self._kept = {}
+            shapes = self._kept[stream] = {}
+        config = shapes.get(geometry)
         if config is None:
-            if len(self._kept) >= _MOST_KEPT:
-                self._kept.clear()
-            config = self._kept[key] = self._make(geometry, stream)
+            if len(shapes) >= _MOST_SHAPES:
+                shapes.clear()
+            config = shapes[geometry] = self._make(geometry, stream)
         self._latest = (geometry, stream, config)
         return config
+
+    def forget(self, stream: int) -> None:
+        """Drop what is kept for a stream that is destroyed."""
+        self._kept.pop(stream, None)
+        if self._latest[1] == stream:
+            self._latest = (None, 0, None)
 
     def _make(self, geometry: Geometry, stream: int) -> Any:
         config = self._driver.CUlaunchConfig()

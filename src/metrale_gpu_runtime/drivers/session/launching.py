@@ -82,12 +82,12 @@ class SessionLaunchTarget(LaunchTarget):
     def submit(self, image: bytes | bytearray, geometry: Geometry, stream: StreamHandle, ordinal: int) -> None:
         """Queue one launch. A refusal is explained where the kernel or the device can explain it."""
         kernel = self.kernel
-        if geometry.shared_mem or geometry.cluster is not None:
-            kernel.allow(geometry)
         # Never shared between launches: another thread may be filling its own meanwhile.
         memory, parameters = self._block.fill(image)
         raw = self._streams.raw(stream)
         try:
+            if geometry.shared_mem or geometry.cluster is not None:
+                kernel.allow(geometry)
             self._calls.queue(raw, self._launch, kernel.handle, geometry, raw, parameters)
         except DriverError as error:
             reason = kernel.why_refused(geometry, self._device)
