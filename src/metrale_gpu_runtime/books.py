@@ -45,7 +45,9 @@ class BackendBooks:
         self._capabilities = driver.capabilities
         self._is_asynchronous = driver.capabilities.asynchronous
         self._lanes: dict[int, Lane] = {}
-        self._sequence_floors: dict[int, int] = {}
+        # New streams count on from the highest number of those destroyed: a driver may give a handle out again, and
+        # what used memory on the former stream of that handle must stay done.
+        self._sequence_floor = 0
         self._progress = Progress()
         self._dropped_streams: list[Lane] = []
         self._dropped_events: list[EventHandle] = []
@@ -70,7 +72,7 @@ class BackendBooks:
         # None unless a profiler listens: then launches and ranges are told to it.
         self._nvtx = open_nvtx()
         self._captures: list[Capture] = []
-        self._pointers = PointerReader(self._ledger, driver.capabilities, self._peers, driver.device_of)
+        self._pointers = PointerReader(self._ledger, driver.capabilities, self._peers, self._device_of)
         self._scratch = ScratchPool(self._in_flight)
         self._windows: weakref.WeakSet[Window] = weakref.WeakSet()
         self._threads = threading.local()
@@ -119,6 +121,9 @@ class BackendBooks:
             self._raise_fault(fault, lane)
         finally:
             threads["is_asking"] = was_asking
+
+    def _device_of(self, address: int) -> tuple[int, int] | None:
+        return self._ask(None, self._driver.device_of, address)
 
     def _raise_fault(
         self, fault: DriverFault, lane: Lane | None, *, own: QueuedLaunch | None = None, earlier: bool = False
@@ -176,7 +181,7 @@ class BackendBooks:
             handle,
             is_synchronous=not self._is_asynchronous,
             progress=self._progress,
-            floor=self._sequence_floors.get(handle, 0),
+            floor=self._sequence_floor,
         )
         self._lanes[handle] = lane
         return lane
@@ -362,8 +367,7 @@ class BackendBooks:
         for mark in (lane.fence, lane.birth_mark):
             if mark is not None:
                 self._clean_up(self._destroy_event_handle, mark)
-        # A driver may give the same handle out again: the numbers go on, so that old uses stay done.
-        self._sequence_floors[lane.handle] = lane.issued
+        self._sequence_floor = max(self._sequence_floor, lane.issued)
         if not self._is_closed and not self.is_lost and not lane.is_foreign:
             self._ask(lane, self._driver.destroy_stream, lane.handle)
 

@@ -141,7 +141,7 @@ class HandleCalls(BackendBooks):
             return
         for lane in idle:
             del self._lanes[lane.handle]
-            self._sequence_floors[lane.handle] = lane.issued
+            self._sequence_floor = max(self._sequence_floor, lane.issued)
             if lane.fence is not None:
                 self._dropped_events.append(lane.fence)
 
