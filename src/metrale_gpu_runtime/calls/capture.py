@@ -212,13 +212,12 @@ class CaptureCalls(QueueingCalls):
         self._settle()
         if self._debug_sync_count:
             self._wait_for(lane, earlier=True)
-        handover = None
+        _, bound = sequence.bind(values, None if self._traces else ours.nodes)
+        producers = dict.fromkeys(each for operation in sequence.operations for each in operation.producers)
+        producers.update(dict.fromkeys(each for _, record in bound for each in record.producers))
+        # Before the locks: ordering takes those of other streams, and two replays could wait for each other's.
+        handover = self._hand_over(lane, tuple(producers)) if producers else None
         with ours.lock, lane.lock:
-            _, bound = sequence.bind(values, None if self._traces else ours.nodes)
-            producers = dict.fromkeys(each for operation in sequence.operations for each in operation.producers)
-            producers.update(dict.fromkeys(each for _, record in bound for each in record.producers))
-            if producers:
-                handover = self._hand_over(lane, tuple(producers))
             records = dict(bound)
             allocations = {allocation.block for allocation in sequence.allocations}
             allocations.update(allocation.block for _, record in bound for allocation in record.allocations)
