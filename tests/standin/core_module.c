@@ -338,7 +338,7 @@ int core_occupancy(int *out, core_handle handle, int block_threads, size_t dynam
     if (registers)
         blocks = at_most(blocks, core_attribute(device, CORE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR) /
                                      (registers * warps * warp));
-    blocks = at_most(blocks, core_attribute(device, CORE_ATTRIBUTE_MAX_SHARED_PER_MULTIPROCESSOR) / shared);
+    if (shared) blocks = at_most(blocks, core_attribute(device, CORE_ATTRIBUTE_MAX_SHARED_PER_MULTIPROCESSOR) / shared);
     if (block_threads > limit) blocks = 0;
     *out = core_setting("occupancy") && blocks ? (int)core_setting("occupancy") : (int)blocks;
     return CORE_OK;

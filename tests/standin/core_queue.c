@@ -258,10 +258,11 @@ static void run_op(struct stream *stream, struct op *op)
     stream->is_busy = 1;
     for (unsigned i = 0; i < op->count; i++) {
         struct body *body = op->bodies[i];
+        clock_ns += (uint64_t)core_setting("clock_step_ns");
         if (!code) code = execute_body(body, stream, &op->launches[i], op->faults[i]);
         else if (body->kind == OP_HOST && body->host.is_callback) call_host(body, stream->object.handle, code);
     }
-    clock_ns += (uint64_t)core_setting("clock_step_ns");
+    if (!op->count) clock_ns += (uint64_t)core_setting("clock_step_ns");
     stream->is_busy = 0;
     finish(stream, op, lost ? CORE_OK : code);
 }

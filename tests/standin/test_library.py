@@ -1,0 +1,117 @@
+"""The stand-in as a library: found by children, without entry points it is told to lack, after exit, after a fork."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+from standin import StandIn, environment
+from standin.calls import bindings, code, ok, opened
+from standin.fixtures import standin_cuda
+
+__all__ = ["standin_cuda"]
+
+
+def _child(program: str, devices: int = 1, **settings: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        env=environment(devices, **settings),
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_a_child_finds_it_with_its_settings(standin_cuda: StandIn) -> None:
+    """The environment names the library, the devices, the driver's version, attributes and faults."""
+    done = _child(
+        """
+        from cuda.bindings import driver
+        driver.cuInit(0)
+        context = driver.cuDevicePrimaryCtxRetain(2)[1]
+        driver.cuCtxPushCurrent(context)
+        print(driver.cuDeviceGetCount()[1], driver.cuDriverGetVersion()[1],
+              driver.cuDeviceGetAttribute(driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_INTEGRATED, 0)[1],
+              driver.cuDeviceGetAttribute(driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0)[1],
+              [int(driver.cuMemAlloc(7)[0]) for _ in range(4)])
+        """,
+        devices=3,
+        driver_version=12020,
+        attribute_integrated=1,
+        compute_capability=87,
+        faults="cuMemAlloc:2:2:2",
+    )
+    assert (done.stdout.split(), done.stderr) == (["3", "12020", "1", "8", "[0,", "2,", "2,", "0]"], "")
+
+
+def test_absent_entry_points_are_not_found(standin_cuda: StandIn) -> None:
+    """cuda-bindings says so for what an older driver does not have, and the rest works."""
+    done = _child(
+        """
+        from cuda.bindings import driver
+        driver.cuInit(0)
+        driver.cuCtxPushCurrent(driver.cuDevicePrimaryCtxRetain(0)[1])
+        try:
+            driver.cuFuncGetParamInfo(0, 0)
+        except RuntimeError as error:
+            print("cuFuncGetParamInfo" in str(error))
+        print(int(driver.cuMemAlloc(8)[0]))
+        """,
+        absent="cuFuncGetParamInfo,cuFuncGetName",
+    )
+    assert (done.stdout.split(), done.stderr) == (["True", "0"], "")
+
+
+def test_once_python_ends_calls_return_4(standin_cuda: StandIn) -> None:
+    """With the switch, calls made while the interpreter ends are deinitialised; the exit stays clean."""
+    done = _child(
+        """
+        import sys
+        from cuda.bindings import driver
+        driver.cuInit(0)
+        class Late:
+            def __del__(self, get=driver.cuDeviceGetCount, write=sys.__stdout__.write):
+                write(str(int(get()[0])))
+        late = Late()
+        late.itself = late
+        """,
+        deinitialize_with_interpreter=1,
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("4", "", 0)
+
+
+def test_deinitialised_by_hand(standin_cuda: StandIn) -> None:
+    """After standin_deinitialize every call returns 4, until the reset."""
+    driver = bindings()
+    opened()
+    standin_cuda.deinitialize()
+    assert [code(call) for call in (driver.cuInit(0), driver.cuMemAlloc(3), driver.cuCtxGetCurrent())] == [4, 4, 4]
+    standin_cuda.reset(devices=1)
+    ok(driver.cuInit(0))
+
+
+def test_a_forked_child_has_no_driver(standin_cuda: StandIn) -> None:
+    """Initialised in the parent, every call in the child returns 3; forked before, the child can begin."""
+    done = _child(
+        """
+        import os
+        from cuda.bindings import driver
+        def child():
+            pid = os.fork()
+            if pid == 0:
+                os._exit(int(driver.cuInit(0)[0]) * 10 + int(driver.cuDeviceGetCount()[0]))
+            return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        print(child(), int(driver.cuInit(0)[0]), child(), int(driver.cuDeviceGetCount()[0]))
+        """,
+    )
+    assert (done.stdout.split(), done.stderr) == (["0", "0", "33", "0"], "")
+
+
+def test_nothing_is_left_unimplemented_in_silence(standin_cuda: StandIn) -> None:
+    """An entry point that is not modelled returns 801 and is noted."""
+    driver = bindings()
+    opened()
+    assert code(driver.cuCtxGetCacheConfig()) == 801
+    assert [violation.call for violation in standin_cuda.violations("not-modelled")] == ["cuCtxGetCacheConfig"]
