@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
 from pages import DOCS, ROOT, blocks, matches
 from rungs import require_rung
+from standin import StandIn
+from standin.executor import Executor
+from standin.fixtures import standin_cuda as standin_cuda
 
 PAGES = sorted(DOCS.glob("*.md"))
-MARKS = frozenset({"no-run", "nvrtc"})
+MARKS = frozenset({"no-run", "nvrtc", "cuda"})
 
 
-def _run(page: Path, capsys: pytest.CaptureFixture[str], *, with_nvrtc: bool) -> None:
+def _run(page: Path, capsys: pytest.CaptureFixture[str], *, needing: frozenset[str] = frozenset()) -> None:
+    """Run the blocks of a page that need nothing, and those that need what is here: "nvrtc", "cuda"."""
     namespace: dict[str, object] = {"__name__": page.stem}
     for block in blocks(page):
-        if "no-run" in block.marks or ("nvrtc" in block.marks and not with_nvrtc):
+        if block.marks - needing:
             continue
         # Blank lines before the code give tracebacks the page's line numbers.
         exec(compile("\n" * (block.line - 1) + block.code, str(page), "exec"), namespace)
@@ -31,7 +36,7 @@ def test_the_python_of_a_page_runs(
     """What needs no compiler runs everywhere, from the top of a clone."""
     monkeypatch.chdir(ROOT)
     monkeypatch.delenv("METRALE_BACKEND", raising=False)
-    _run(page, capsys, with_nvrtc=False)
+    _run(page, capsys)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +52,28 @@ def test_the_cuda_of_a_page_runs(
     require_rung("debug information")
     monkeypatch.chdir(ROOT)
     monkeypatch.delenv("METRALE_BACKEND", raising=False)
-    _run(page, capsys, with_nvrtc=True)
+    _run(page, capsys, needing=frozenset({"nvrtc"}))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if any("cuda" in block.marks for block in blocks(page))],
+    ids=lambda page: page.name,
+)
+def test_what_needs_a_gpu_runs_over_the_stand_in(
+    page: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, standin_cuda: StandIn
+) -> None:
+    """The blocks marked `cuda` run on the CUDA driver room; the stand-in below it executes their kernels."""
+    monkeypatch.chdir(ROOT)
+    standin_cuda.set(execution=1)
+    executor = Executor(standin_cuda)
+    try:
+        _run(page, capsys, needing=frozenset({"cuda"}))
+        gc.collect()
+    finally:
+        executor.close()
+    assert executor.failures == []
+    assert executor.launches > 0
 
 
 def test_marks_are_known_and_outputs_are_checked() -> None:
