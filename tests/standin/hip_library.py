@@ -24,7 +24,7 @@ _LINK = ("-shared", "-Wl,-z,defs", "-Wl,-Bsymbolic")
 
 @cache
 def library_folder() -> Path:
-    """The folder that holds both libraries, for LD_LIBRARY_PATH."""
+    """The folder that holds both libraries, for LD_LIBRARY_PATH. Raises OSError where they cannot be built."""
     core = sorted(SOURCES.glob("core*.c"))
     programs = {HIP: [*core, *sorted(SOURCES.glob("hip*.c"))], HIPRTC: [SOURCES / "hiprtc.c"]}
     programs[HIP].remove(SOURCES / "hiprtc.c")
@@ -35,6 +35,8 @@ def library_folder() -> Path:
         digest.update(path.read_bytes())
     folder = Path(tempfile.gettempdir()) / f"metrale-hip-standin-{os.getuid()}-{digest.hexdigest()[:16]}"
     if not (folder / HIP).is_file():
+        if compiler() is None:
+            raise OSError("there is no C compiler to build the stand-in with")
         # Several workers may build at once; the first to finish gives the folder its name.
         own = Path(tempfile.mkdtemp(dir=folder.parent))
         for name, sources in programs.items():
@@ -67,8 +69,6 @@ class HipStandIn(StandIn):
 @cache
 def load() -> HipStandIn:
     """The stand-in of this process, loaded once. Raises OSError where it cannot be built."""
-    if compiler() is None:
-        raise OSError("there is no C compiler to build the stand-in with")
     folder = library_folder()
     ctypes.CDLL(str(folder / HIPRTC), ctypes.RTLD_GLOBAL)
     return HipStandIn(ctypes.CDLL(str(folder / HIP), ctypes.RTLD_GLOBAL))
