@@ -21,6 +21,7 @@ INSTALL_BINDINGS = 'pip install "metrale-gpu-runtime[cuda13]" (or [cuda12], by t
 _NOT_READY = TRAITS.not_ready_code
 _CAPTURE_MODES = ("global", "thread_local", "relaxed")
 _HOST_ALLOC_FLAGS = 0x01 | 0x02  # CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTALLOC_DEVICEMAP
+_MOST_PLACES = 12
 _JIT_LOG_NBYTES = (1 << 16, 1 << 22)
 
 
@@ -499,8 +500,7 @@ class CudaApi(DriverApi):
         def narrow(values: tuple[int, ...]) -> list[Any]:
             return [cuda.cuuint32_t(each) for each in values]
 
-        encoded = self._call(
-            "cuTensorMapEncodeTiled",
+        arguments = (
             getattr(cuda.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{description.data_type}"),
             rank,
             description.address,
@@ -513,7 +513,16 @@ class CudaApi(DriverApi):
             getattr(cuda.CUtensorMapL2promotion, f"CU_TENSOR_MAP_L2_PROMOTION_{description.l2_promotion}"),
             getattr(cuda.CUtensorMapFloatOOBfill, f"CU_TENSOR_MAP_FLOAT_OOB_FILL_{description.out_of_bounds_fill}"),
         )
-        return ctypes.string_at(encoded.getPtr(), 128)
+        # The driver may want the map at a multiple of 64 (cuda.h), and the bindings make it wherever Python's allocator
+        # has room: held maps push the next one on to another place.
+        held: list[Any] = []
+        while True:
+            try:
+                return ctypes.string_at(self._call("cuTensorMapEncodeTiled", *arguments).getPtr(), 128)
+            except ApiError as error:
+                if error.code != INVALID_VALUE or len(held) == _MOST_PLACES:
+                    raise
+            held.append(cuda.CUtensorMap())
 
 
 def _missing(name: str, error: RuntimeError) -> MissingEntryPoint:
