@@ -190,6 +190,7 @@ struct stream {
     uint64_t id, thread;  /* thread: of a per-thread default stream */
     int pending_code;     /* of an asynchronous failure that is not sticky; told once */
     struct op *head, *tail;
+    unsigned length;      /* of the queue */
     struct capture *capture;
     core_handle *capture_tail;
     unsigned capture_tail_count;

@@ -58,7 +58,8 @@ int core_pool_destroy(core_handle handle)
     struct pool *pool = object_find(handle, KIND_POOL);
     if (!pool || pool->is_default) return CORE_INVALID_VALUE;
     if (pool->used) core_violation("pool-destroyed-in-use", "%" PRIu64 " bytes of it are allocated", pool->used);
-    object_remove(&pool->object); /* its struct stays: what was allocated from it still names it */
+    object_remove(&pool->object);
+    if (!pool->used) free(pool); /* else what was allocated from it still names it */
     return CORE_OK;
 }
 

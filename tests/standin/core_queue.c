@@ -71,6 +71,9 @@ void record_drop(struct record *record)
 
 /* ------------------------------------------------ queueing */
 
+static void advance(struct stream *stream);
+
+
 void submit_op(struct stream *stream, struct op *op)
 {
     unsigned room = 0;
@@ -91,11 +94,15 @@ void submit_op(struct stream *stream, struct op *op)
     if (stream->tail) stream->tail->next = op;
     else stream->head = op;
     stream->tail = op;
+    stream->length++;
     for (unsigned i = 0; i < op->count; i++)
         if (op->bodies[i]->kind == OP_HOST && core_setting("driver_thread")) {
             driver_thread_wake(stream);
             break;
         }
+    stream->holds++;
+    while (stream->length > (unsigned)core_setting("queue_depth")) advance(stream);
+    stream->holds--;
 }
 
 static struct op *op_new(enum op_kind kind, unsigned count)
@@ -240,6 +247,7 @@ static void finish(struct stream *stream, struct op *op, int code)
         op->record->code = lost ? lost : stream->pending_code;
     }
     stream->head = op->next;
+    stream->length--;
     if (!stream->head) stream->tail = NULL;
     for (unsigned i = 0; i < op->hold_count; i++) memory_drop(op->holds[i]);
     for (unsigned i = 0; i < op->count; i++) body_drop(op->bodies[i]);

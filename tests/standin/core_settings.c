@@ -17,6 +17,7 @@ static struct setting { const char *name; int64_t value, initial; } settings[] =
     {"driver_version", 0, -1},           /* the facade's */
     {"code_version", 0, 0},              /* newest code text version it reads, 10 * major + minor; 0: the driver's own */
     {"execution", 0, 0},                 /* 0 deferred, 1 immediate */
+    {"queue_depth", 0, 1024},            /* operations that wait in a stream before a call waits for one of them */
     {"global_mutex", 0, 0},              /* one mutex around every call, waits included */
     {"driver_thread", 0, 0},             /* host functions run on a thread of the driver */
     {"occupancy", 0, 0},                 /* resident blocks per multiprocessor; 0: computed */

@@ -82,6 +82,28 @@ def test_once_python_ends_calls_return_4(standin_cuda: StandIn) -> None:
     assert (done.stdout, done.stderr, done.returncode) == ("4", "", 0)
 
 
+def test_who_keeps_the_interpreter_lock_in_a_call_hangs(standin_cuda: StandIn) -> None:
+    """With both switches a wait without releasing the lock never ends, as on hardware; with it released it does."""
+    program = """
+        import ctypes, faulthandler
+        from cuda.bindings import driver
+        faulthandler.dump_traceback_later(3, exit=True)
+        driver.cuInit(0)
+        driver.cuCtxPushCurrent(driver.cuDevicePrimaryCtxRetain(0)[1])
+        function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda argument: print("called", flush=True))
+        library = ctypes.{library}("libcuda.so.1")
+        library.cuLaunchHostFunc.argtypes = (ctypes.c_void_p, type(function), ctypes.c_void_p)
+        ctypes.CDLL("libcuda.so.1").cuLaunchHostFunc(None, function, None)
+        print(library.cuStreamSynchronize(None))
+        """
+    switches = {"global_mutex": 1, "driver_thread": 1}
+    released = _child(program.replace("{library}", "CDLL"), **switches)
+    assert (released.stdout.split(), released.returncode) == (["called", "0"], 0)
+    kept = _child(program.replace("{library}", "PyDLL"), **switches)
+    assert (kept.returncode, "0" in kept.stdout) == (1, False)
+    assert "Timeout" in kept.stderr
+
+
 def test_deinitialised_by_hand(standin_cuda: StandIn) -> None:
     """After standin_deinitialize every call returns 4, until the reset."""
     driver = bindings()

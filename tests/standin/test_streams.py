@@ -229,6 +229,20 @@ def test_with_a_driver_thread_host_functions_run_without_a_wait(standin_cuda: St
     assert threading.get_ident() not in seen
 
 
+def test_a_queue_is_not_endless(standin_cuda: StandIn) -> None:
+    """A call that finds the stream's queue full runs the oldest operation first."""
+    driver = bindings()
+    standin_cuda.set(queue_depth=3)
+    opened()
+    a, stream = ok(driver.cuMemAlloc(5)), ok(driver.cuStreamCreate(1))
+    for i in range(5):
+        ok(driver.cuMemsetD8Async(int(a) + i, i + 1, 1, stream))
+    assert ([_value(int(a) + i) == i + 1 for i in range(5)], standin_cuda.queued()) == (
+        [True, True, False, False, False],
+        3,
+    )
+
+
 def test_threads_share_the_driver(standin_cuda: StandIn) -> None:
     """Eight threads fill, copy, record and free on two devices; every call is in its context and nothing is left."""
     driver = bindings()
