@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from rungs import require_rung
-from small_stub import library_folder
+from standin_in_child import in_child as in_child_with
+from standin_in_child import isolated
 
 import metrale_gpu_runtime as mg
 from metrale_gpu_runtime.driver import DriverOptions
@@ -19,16 +19,10 @@ from metrale_gpu_runtime.drivers.cuda.factory import CudaFactory
 from metrale_gpu_runtime.errors import BackendUnavailable, HandleClosed
 from metrale_gpu_runtime.testing import run_isolated
 
-require_rung("small stub")
 
-
-def in_child(function: str, *arguments: object, **environment: str) -> object:
-    """What a function of this file returns in a process of its own; the stub is its driver unless told otherwise."""
-    return run_isolated(
-        f"test_opening:{function}",
-        *arguments,
-        environment={"LD_LIBRARY_PATH": str(library_folder()), **environment},
-    ).check()
+def in_child(function: str, *arguments: object, **settings: object) -> object:
+    """What a function of this file returns in a process of its own that has the stand-in as its driver."""
+    return in_child_with(f"test_opening:{function}", *arguments, **settings)
 
 
 def reasons() -> tuple[str, str]:
@@ -70,7 +64,7 @@ def test_missing_bindings_are_the_reason() -> None:
 @pytest.mark.skipif(ctypes.util.find_library("cuda") is not None, reason="this machine has a CUDA driver")
 def test_a_missing_library_is_the_reason(tmp_path: Path) -> None:
     """Without libcuda both say what was tried and where it comes from; importing and the CPU are not concerned."""
-    for reason in in_child("reasons", LD_LIBRARY_PATH=str(tmp_path)):  # type: ignore[attr-defined]
+    for reason in run_isolated("test_opening:reasons", environment={"LD_LIBRARY_PATH": str(tmp_path)}).check():  # type: ignore[attr-defined]
         assert "libcuda not found (tried libcuda.so.1" in reason
         assert str(tmp_path) in reason
         assert "display driver" in reason
@@ -78,15 +72,16 @@ def test_a_missing_library_is_the_reason(tmp_path: Path) -> None:
 
 def test_no_device_is_the_reason() -> None:
     """A driver without a device is told from a missing driver."""
-    for reason in in_child("reasons", STUB_CUDA_DEVICES="0"):  # type: ignore[attr-defined]
+    for reason in in_child("reasons", devices=0):  # type: ignore[attr-defined]
         assert "there is no device" in reason
         assert "CUDA_ERROR_NO_DEVICE, 100" in reason
 
 
 @pytest.mark.parametrize("hidden", ["", "-1"])
-def test_hidden_devices_are_the_reason(hidden: str) -> None:
+def test_hidden_devices_are_the_reason(hidden: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty CUDA_VISIBLE_DEVICES is named, since nobody thinks of it."""
-    found = in_child("reasons", STUB_CUDA_DEVICES="0", CUDA_VISIBLE_DEVICES=hidden)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", hidden)
+    found = in_child("reasons", devices=0)
     for reason in found:  # type: ignore[attr-defined]
         assert f"CUDA_VISIBLE_DEVICES is {hidden!r}, which hides every device" in reason
 
@@ -102,7 +97,7 @@ def test_a_driver_older_than_the_bindings_can_use_is_the_reason(tmp_path: Path) 
     (tmp_path / "old.c").write_text(OLD_DRIVER)
     build = ["gcc", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", str(tmp_path / "libcuda.so.1")]
     subprocess.run([*build, str(tmp_path / "old.c")], check=True)
-    for reason in in_child("reasons", LD_LIBRARY_PATH=str(tmp_path)):  # type: ignore[attr-defined]
+    for reason in run_isolated("test_opening:reasons", environment={"LD_LIBRARY_PATH": str(tmp_path)}).check():  # type: ignore[attr-defined]
         assert "too old for these bindings" in reason
         assert "metrale-gpu-runtime[cuda" in reason
 
@@ -134,15 +129,15 @@ def listed() -> tuple[list[tuple[str, int, str, dict[str, object]]], bool]:
 
 def test_devices_are_listed_by_another_process() -> None:
     """Every device with its facts; this process has not even imported the bindings' driver afterwards."""
-    devices, is_imported = in_child("listed", STUB_CUDA_DEVICES="2", STUB_CUDA_CC="86")  # type: ignore[misc]
+    devices, is_imported = in_child("listed", devices=2, compute_capability=86)  # type: ignore[misc]
     assert [device[:3] for device in devices] == [
-        ("cuda", 0, "Stub GPU 0 (no hardware)"),
-        ("cuda", 1, "Stub GPU 1 (no hardware)"),
+        ("cuda", 0, "Stand-in GPU 0 (no hardware)"),
+        ("cuda", 1, "Stand-in GPU 1 (no hardware)"),
     ]
     assert devices[1][3] == {
         "compute_capability": "8.6",
         "total_memory": 8 << 30,
-        "multiprocessors": 8,
+        "multiprocessors": 10,
         "driver_version": 13000,
     }
     assert not is_imported
@@ -235,6 +230,30 @@ def test_after_a_fork_the_child_is_refused_and_the_parent_goes_on() -> None:
     assert all("fork" in each for each in told), told
 
 
+def started_by_another_library_then_fork() -> str:
+    from cuda.bindings import driver
+
+    assert driver.cuInit(0)[0] == 0
+    reading, writing = os.pipe()
+
+    def use() -> None:
+        try:
+            mg.open_backend("cuda")
+        except BackendUnavailable as error:
+            os.write(writing, str(error).encode())
+
+    assert _in_fork(use) == 0
+    os.close(writing)
+    return os.read(reading, 1 << 16).decode()
+
+
+def test_a_driver_that_another_library_started_before_the_fork_is_told() -> None:
+    """The driver refuses to start again in the child; the reason names the fork and what to do."""
+    told = in_child("started_by_another_library_then_fork")
+    assert "CUDA_ERROR_NOT_INITIALIZED" in told  # type: ignore[operator]
+    assert "forked off one that had started it" in told  # type: ignore[operator]
+
+
 # ------------------------------------------------ the end of the process
 
 
@@ -264,6 +283,22 @@ LIVE = """.version 7.0
 """
 
 
+def leave_to_a_driver_that_has_shut_down() -> None:
+    import atexit
+
+    from standin import cuda
+
+    leave_everything_alive()
+    # Called before the backend's own clean-up, which was registered earlier.
+    atexit.register(cuda().deinitialize)
+
+
+def test_a_driver_that_shuts_down_first_is_no_trouble() -> None:
+    """A driver that answers every call of the clean-up with "deinitialised" leaves the end of the process quiet."""
+    result = isolated("test_opening:leave_to_a_driver_that_has_shut_down")
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
 def leave_and_raise() -> None:
     leave_everything_alive()
     raise ValueError("the user's own")
@@ -272,13 +307,13 @@ def leave_and_raise() -> None:
 @pytest.mark.parametrize("_round", range(3))
 def test_the_interpreter_ends_quietly_with_everything_alive(_round: int) -> None:
     """Exit code 0 and an empty stderr with live objects in globals and in a cycle, and a thread that launches."""
-    result = run_isolated("test_opening:leave_everything_alive", environment={"LD_LIBRARY_PATH": str(library_folder())})
+    result = isolated("test_opening:leave_everything_alive")
     assert (result.exit_code, result.stderr) == (0, "")
 
 
 def test_an_uncaught_exception_is_all_that_is_printed() -> None:
     """The user's traceback is the only output of a process that ends by it."""
-    result = run_isolated("test_opening:leave_and_raise", environment={"LD_LIBRARY_PATH": str(library_folder())})
+    result = isolated("test_opening:leave_and_raise")
     assert result.exit_code == 1
     assert result.stderr.startswith("Traceback")
     assert result.stderr.rstrip().endswith("ValueError: the user's own")
