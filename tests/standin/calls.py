@@ -37,6 +37,15 @@ def opened(device: int = 0) -> Any:
     return context
 
 
+def created(device: int) -> Any:
+    """A context of its own, made current."""
+    from cuda.bindings import __version__
+
+    # From 13 on the call takes one argument more, in front.
+    more = (None,) if int(__version__.split(".")[0]) >= 13 else ()
+    return ok(bindings().cuCtxCreate(*more, 0, device))
+
+
 def module(ptx: str) -> Any:
     return ok(bindings().cuModuleLoadData(ptx.encode() + b"\0"))
 

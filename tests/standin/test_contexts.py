@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from standin import StandIn
-from standin.calls import bindings, code, ok, opened
+from standin.calls import bindings, code, created, ok, opened
 from standin.fixtures import standin_cuda
 
 __all__ = ["standin_cuda"]
@@ -91,7 +91,7 @@ def test_a_destroyed_context_is_no_context(standin_cuda: StandIn) -> None:
     """cuCtxDestroy takes all that is in it along; its handle is refused from then on; a primary one is refused."""
     driver = bindings()
     primary = opened()
-    made = ok(driver.cuCtxCreate(None, 0, 1))
+    made = created(1)
     stream, event = ok(driver.cuStreamCreate(0)), ok(driver.cuEventCreate(0))
     ok(driver.cuCtxDestroy(made))
     assert int(ok(driver.cuCtxGetCurrent())) == int(primary)
