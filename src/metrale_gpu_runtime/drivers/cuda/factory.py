@@ -30,8 +30,7 @@ class CudaFactory(DriverFactory):
         from .driver import CudaDriver
         from .opening import start
 
-        api = start()
-        count = api.device_count()
+        api, count = start()
         if not 0 <= index < count:
             there = f"{count} devices, 0 to {count - 1}" if count > 1 else "one device, 0"
             raise BackendUnavailable(f"cuda: there is no device {index}; this machine has {there}", backend="cuda")

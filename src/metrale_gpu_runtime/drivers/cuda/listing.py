@@ -75,8 +75,8 @@ def print_devices() -> None:
     from .opening import start
 
     try:
-        api = start()
-        devices = [_described(api, index) for index in range(api.device_count())]
+        api, count = start()
+        devices = [_described(api, index) for index in range(count)]
         answer: dict[str, Any] = {"devices": devices}
     except BackendUnavailable as error:
         answer = {"reason": str(error).removeprefix("cuda: ")}

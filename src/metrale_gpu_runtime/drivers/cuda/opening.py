@@ -16,8 +16,11 @@ _started_in: set[int] = set()
 LIBRARIES = ("libcuda.so.1",) if os.name == "posix" else ("nvcuda.dll",)
 
 
-def start() -> CudaApi:
-    """The driver of this machine, initialised. Raises BackendUnavailable with what is missing and what would help."""
+def start() -> tuple[CudaApi, int]:
+    """The driver of this machine, initialised, and how many devices it has, at least one.
+
+    Raises BackendUnavailable with what is missing and what would help.
+    """
     api = CudaApi()
     if _started_in and generation.number not in _started_in:
         raise _after_fork(None)
@@ -27,7 +30,8 @@ def start() -> CudaApi:
         _require_same_major(version, api.bindings_version())
         _started_in.add(generation.number)
         api.initialize()
-        if api.device_count() == 0:
+        count = api.device_count()
+        if count == 0:
             raise _no_device(None)
     except MissingEntryPoint as error:
         raise BackendUnavailable(
@@ -48,7 +52,7 @@ def start() -> CudaApi:
             f"{_library_path()}); it comes with NVIDIA's display driver. The bindings said: {error}",
             backend="cuda",
         ) from error
-    return api
+    return api, count
 
 
 def _after_fork(cause: ApiError | None) -> BackendUnavailable:

@@ -101,8 +101,10 @@ class Graphs:
             return
         try:
             self._calls.queue(raw, self._drop, raw)
-        finally:
-            self._close(raw)
+        except Exception as error:
+            self._abandon(raw, error)
+            raise
+        self._close(raw)
 
     def _drop(self, raw: int) -> None:
         """End a capture and throw its graph away. What an invalid or unjoined capture answers is of no interest."""
@@ -133,13 +135,13 @@ class Graphs:
             self._calls.queue(capture.origin, self._api.stream_wait_event, capture.origin, event)
 
     def _abandon(self, raw: int, error: BaseException) -> None:
-        """After a failed end: the stream must work again."""
+        """After a failed end: once more, for the stream must work again."""
         try:
             self._calls.queue(raw, self._drop, raw)
         except Exception as second:
             error.add_note(f"and the stream is still being captured: {second}")
             return
-        self._close(raw)
+        self._also(error, self._close, raw)
 
     def _close(self, raw: int) -> None:
         """Forget a capture that has ended, and the twins of its events."""
