@@ -22,6 +22,7 @@ def main() -> int:
     parser.add_argument("--report", type=Path, default=Path("hardware-report.json"), help="where the JSON goes")
     parser.add_argument("--rounds", type=int, default=15, help="interleaved rounds of the launch benchmark")
     parser.add_argument("--only", action="append", choices=("conformance", "faults", "embed", "launches"))
+    parser.add_argument("--case", action="append", default=[], help="only this law of the conformance suite")
     options = parser.parse_args()
     report = Report(options.backend)
     # In a child, as everything that touches the device here but the model and the benchmark: those come last.
@@ -31,7 +32,7 @@ def main() -> int:
         return 2
     report.device = {"listing": [asdict(each) for each in state.devices]}
     parts: dict[str, Any] = {
-        "conformance": partial(conformance.run, options.backend),
+        "conformance": partial(conformance.run, options.backend, options.case),
         "faults": partial(faults.run, options.backend),
         "embed": partial(embed.run, options.backend),
         "launches": partial(launches.run, options.backend, options.rounds),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
+from collections.abc import Collection
 from typing import Any
 
 from metrale_gpu_runtime.testing import run_isolated
@@ -15,9 +16,11 @@ PER_CASE_S = 60
 WHOLE_SUITE_S = 240
 
 
-def run(backend: str) -> tuple[bool, dict[str, Any]]:
-    """Every law: "passed", the reason why it does not apply, or the traceback of the failure."""
-    every = cases()
+def run(backend: str, only: Collection[str] = ()) -> tuple[bool, dict[str, Any]]:
+    """Every law, or those named: "passed", the reason why it does not apply, or the traceback of the failure."""
+    every = [case for case in cases() if not only or case.name in only]
+    if unknown := set(only) - {case.name for case in every}:
+        raise ValueError(f"no law is called {', '.join(sorted(unknown))}")
     together = [case.name for case in every if not _faults(case)]
     outcomes: dict[str, dict[str, Any]] = {}
     done = run_isolated(run_cases, backend, together, timeout_s=WHOLE_SUITE_S)

@@ -65,7 +65,6 @@ def test_what_needs_a_gpu_runs_over_the_stand_in(
 ) -> None:
     """The blocks marked `cuda` run on the CUDA driver room; the stand-in below it executes their kernels."""
     monkeypatch.chdir(ROOT)
-    standin_cuda.set(execution=1)
     executor = Executor(standin_cuda)
     try:
         _run(page, capsys, needing=frozenset({"cuda"}))

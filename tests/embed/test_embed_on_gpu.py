@@ -15,7 +15,6 @@ from hardware import embed  # noqa: E402
 
 def test_the_model_agrees_with_its_reference_on_cuda(standin_cuda: StandIn) -> None:
     """One word changed, cpu to cuda: the sentences come out as the reference has them, by launches of that driver."""
-    standin_cuda.set(execution=1)
     executor = Executor(standin_cuda, check=None)
     try:
         agrees, facts = embed.run("cuda")
