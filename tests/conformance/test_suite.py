@@ -10,7 +10,35 @@ from metrale_gpu_runtime.testing.conformance.bodies import SUITE
 
 # Entries of the case collection that a backend without special hardware can show; those that need a fault plan, a
 # profile or a compiler have tests of their own.
-SHOWN_BY_THE_SUITE = {1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 24, 25, 26, 27, 28, 29, 30}
+SHOWN_BY_THE_SUITE = {
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    8,
+    9,
+    10,
+    11,
+    13,
+    14,
+    15,
+    16,
+    17,
+    18,
+    19,
+    20,
+    21,
+    22,
+    24,
+    25,
+    26,
+    27,
+    28,
+    29,
+    30,
+}
 SHOWN_BY_THE_SUITE |= {31, 38, 40, 43, 44, 47, 48}
 
 
