@@ -50,3 +50,27 @@ def gpu(standin):
     backend = GpuBackend(driver=HipFactory().open(0, DriverOptions()))
     yield backend
     backend.close()
+
+
+@pytest.fixture
+def executing(standin):
+    """The stand-in with clang behind hiprtc and the CPU backend behind its launches, by NVRTC's PTX of the same text."""
+    require_rung("hip compiler")
+    require_rung("nvrtc")
+    from standin.executor import Executor
+    from standin.hip_compiler import HipCompiler
+
+    from metrale_gpu_runtime.modules.nvrtc import compile_ptx
+
+    executor = Executor(standin)
+
+    def compiled(source, names, code):
+        executor.register(code, compile_ptx(source, name="source.cu", names=names).ptx)
+
+    compiler = HipCompiler(compiled)
+    compiler.register()
+    yield standin
+    compiler.forget()
+    failures = executor.failures
+    executor.close()
+    assert failures == []

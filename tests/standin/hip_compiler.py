@@ -27,7 +27,7 @@ _FUNCTION = ctypes.CFUNCTYPE(
     ctypes.c_int,
     ctypes.POINTER(ctypes.c_char_p),
 )
-Compiled = Callable[[str, bytes], None]
+Compiled = Callable[[str, list[str], bytes], None]
 
 
 def is_available() -> bool:
@@ -59,7 +59,7 @@ def compile_hip(source: bytes, name: str, options: list[str], folder: str) -> tu
 
 
 class HipCompiler:
-    """Registers clang with the stand-in's hiprtc. `compiled` is told of each code object: (source, code)."""
+    """Registers clang with the stand-in's hiprtc. `compiled` is told of each code object: (source, name expressions, code)."""
 
     def __init__(self, compiled: Compiled | None = None) -> None:
         self._library: Any = ctypes.CDLL(str(library_folder() / HIPRTC), ctypes.RTLD_GLOBAL)
@@ -108,6 +108,6 @@ class HipCompiler:
                     return _NAME_NOT_VALID
                 self._library.standin_hiprtc_lower(handle, index, symbol.encode())
             if self._compiled is not None:
-                self._compiled(source.decode(), data)
+                self._compiled(source.decode(), expressions, data)
         self._library.standin_hiprtc_answer(handle, data, len(data), log.encode())
         return code
