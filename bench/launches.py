@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import metrale_gpu_runtime as mg
@@ -30,7 +31,7 @@ def source(count: int) -> str:
 def run(backend: str, rounds: int) -> tuple[None, dict[str, Any]]:
     """Medians in ns, and ratios to the floor, for each form and argument count."""
     facts: dict[str, Any] = {"rounds": rounds, "unit": "ns per launch, median; ratio to the bare driver call"}
-    with mg.open_backend(backend, check=None) as gpu:
+    with mg.open_backend(backend, check=None) as gpu, _current_context(gpu):
         for count in COUNTS:
             timings = interleave(_jobs(gpu, count), rounds=rounds, seconds=PER_ROUND_S)
             gpu.synchronize()
@@ -44,6 +45,26 @@ def run(backend: str, rounds: int) -> tuple[None, dict[str, Any]]:
                 for name, timing in timings.items()
             }
     return None, facts
+
+
+@contextmanager
+def _current_context(gpu: mg.GpuBackend) -> Iterator[None]:
+    """The device's context current on this thread, as a program that calls the driver by itself has it."""
+    if gpu.capabilities.backend != "cuda":
+        yield
+        return
+    from cuda.bindings import driver
+
+    device = gpu.capabilities.device_index
+    status, context = driver.cuDevicePrimaryCtxRetain(device)
+    for code in (status, driver.cuCtxPushCurrent(context)[0]):
+        if int(code) != 0:
+            raise RuntimeError(f"the device's context cannot be made current: {code!r}")
+    try:
+        yield
+    finally:
+        driver.cuCtxPopCurrent()
+        driver.cuDevicePrimaryCtxRelease(device)
 
 
 def _jobs(gpu: mg.GpuBackend, count: int) -> dict[str, Job]:
