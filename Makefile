@@ -37,7 +37,8 @@ $(VENV)/.bench: $(VENV)/.run
 $(foreach each,TEXT FILE BACKEND,$(if $(filter command,$(origin $(each))),$(eval override $(each) := $$(value $(each)))))
 export TEXT FILE BACKEND
 
-run: $(VENV)/.run
+# A GPU that is named brings its bindings with it.
+run: $(VENV)/.run $(if $(filter cuda cuda:%,$(BACKEND)),$(VENV)/.extra-cuda13) $(if $(filter hip hip:%,$(BACKEND)),$(VENV)/.extra-hip)
 	$(BIN)/python -m examples.embed $(if $(filter override,$(origin TEXT))$(TEXT),--text "$$TEXT") $(if $(FILE),--file "$$FILE")
 
 test: $(VENV)/.test
@@ -49,11 +50,11 @@ GPU    ?= cuda
 EXTRA  ?= $(if $(filter hip%,$(GPU)),hip,cuda13)
 REPORT ?= hardware-report.json
 
-$(VENV)/.test-$(EXTRA): $(VENV)/.run
-	$(BIN)/python -m pip install --quiet -e '.[embed,nvrtc,$(EXTRA)]'
+$(VENV)/.extra-%: $(VENV)/.run
+	$(BIN)/python -m pip install --quiet -e '.[embed,nvrtc,$*]'
 	touch $@
 
-test-gpu: $(VENV)/.test-$(EXTRA)
+test-gpu: $(VENV)/.extra-$(EXTRA)
 	$(BIN)/python -m hardware --backend $(GPU) --report $(REPORT)
 
 lint: $(VENV)/.lint
