@@ -417,6 +417,16 @@ class CudaApi(DriverApi):
     def module_function(self, module: int, name: str) -> int:
         return int(self._call("cuModuleGetFunction", module, name.encode()))
 
+    def load_function(self, function: int) -> None:
+        """From CUDA 12.4 on; a driver without the call, or that does not load lazily, has nothing to do."""
+        if not self.provides("load_function"):
+            return
+        try:
+            self._call("cuFuncLoad", function)
+        except ApiError as error:
+            if error.code not in TRAITS.not_supported_codes:
+                raise
+
     def module_function_names(self, module: int) -> tuple[str, ...] | None:
         try:
             count = int(self._call("cuModuleGetFunctionCount", module))

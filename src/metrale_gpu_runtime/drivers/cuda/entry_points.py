@@ -30,6 +30,7 @@ ENTRY_POINTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "enable_peer_access": ("cuCtxEnablePeerAccess",),
         "copy_peer_async": ("cuMemcpyPeerAsync",),
         "encode_tensor_map": ("cuTensorMapEncodeTiled",),
+        "load_function": ("cuFuncLoad",),
         "launch_extended": ("cuLaunchKernelEx",),
     }
 )

@@ -338,6 +338,9 @@ class DriverApi(ABC):
     @abstractmethod
     def module_function(self, module: int, name: str) -> int: ...
 
+    def load_function(self, function: int) -> None:
+        """Bring a kernel's code to the device now, where the driver would do so at its first launch (cuFuncLoad)."""
+
     @abstractmethod
     def module_function_names(self, module: int) -> tuple[str, ...] | None:
         """None where the driver cannot list them (CUDA before 12.4, HIP)."""

@@ -47,7 +47,11 @@ class Modules:
     def function(self, module: ModuleHandle, name: str) -> KernelHandle:
         """The driver gives the same handle for the same name every time."""
         handle = self._look_up(self._api.module_function, module, name)
-        self._kernels.setdefault(handle, SessionKernel(self._calls, handle, name, module))
+        if handle not in self._kernels:
+            # Loaded lazily it would be at its first launch: in a capture, or in the middle of a program's timing, and
+            # what is wrong with it would be that launch's fault.
+            self._calls.ask(self._api.load_function, handle)
+            self._kernels.setdefault(handle, SessionKernel(self._calls, handle, name, module))
         return KernelHandle(handle)
 
     def kernel(self, kernel: KernelHandle) -> SessionKernel:
