@@ -374,6 +374,11 @@ class Driver(ABC):
         """
         raise self._lacks("linking")
 
+    def compiler(self) -> str:
+        """The compiler behind `compile` and what it compiles for, with versions: where this is equal, equal source with
+        equal headers and options gives equal code, and the engine compiles it once. Asked only where `compile` is."""
+        raise self._lacks("compiling source")
+
     def compile(
         self,
         source: CodeImage,

@@ -36,6 +36,7 @@ def code_object(kernels: str) -> bytes:
 def executing_standin():
     """The stand-in of this process with what executes its kernels; children of a case make their own."""
     from standin.executor import Executor
+    from standin.hip_compiler import PTX_OF_CODE
     from standin.hip_library import load
 
     standin = load()
@@ -43,7 +44,18 @@ def executing_standin():
     executor = Executor(standin)
     for name in NAMES:
         executor.register(code_object(name), (KERNELS / f"{name}.ptx").read_bytes())
+    for code, ptx in PTX_OF_CODE.items():
+        executor.register(code, ptx)
     return standin, executor
+
+
+def compiled(source, names, code):
+    """What hiprtc's clang made of one of the suite's files runs as the PTX beside that file."""
+    from standin.hip_compiler import PTX_OF_CODE
+
+    (name,) = [each for each in NAMES if (KERNELS / f"{each}.cu").read_text() == source]
+    PTX_OF_CODE[code] = (KERNELS / f"{name}.ptx").read_bytes()
+    executing_standin()[1].register(code, PTX_OF_CODE[code])
 
 
 class HipTarget(OpenTarget):
@@ -99,6 +111,34 @@ def target(monkeypatch):
     standin.reset()
     assert violations == []
     assert failures == []
+
+
+class SourceTarget(HipTarget):
+    """The same with the suite's CUDA C through hiprtc, whose signatures know names and exact types."""
+
+    def load(self, gpu, kernels, name=None):
+        return OpenTarget.load(self, gpu, kernels, name)
+
+
+ABOUT_CODE = [
+    each for each in cases() if each.body.__module__.rpartition(".")[2] in ("arguments", "modules", "refusals")
+]
+
+
+@pytest.mark.parametrize("case", ABOUT_CODE, ids=str)
+def test_the_law_holds_on_hip_for_source(case, target):
+    """Each law of arguments, modules and refusals holds on HIP for CUDA C that hiprtc compiled."""
+    require_rung("hip compiler")
+    from standin.hip_compiler import HipCompiler
+
+    compiler = HipCompiler(compiled)
+    compiler.register()
+    try:
+        reason = case.run(SourceTarget())
+    finally:
+        compiler.forget()
+    if reason:
+        pytest.skip(reason)
 
 
 @pytest.mark.parametrize("case", cases(), ids=str)

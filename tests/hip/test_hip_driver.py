@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
+
 import pytest
 from amd_objects import code_object
 
@@ -77,6 +80,15 @@ def test_a_bundles_entry_for_the_device_is_loaded(standin, open_driver):
     assert chosen.data != code_object("kernels.bundle")
     module = driver.load_module(image("kernels.bundle"))
     assert str(driver._code[module].target) == "gfx90a:xnack-"
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "compressed"])
+def test_a_bundle_is_known_by_its_contents(gpu, packed):
+    """Bytes of a bundle are taken for what they are, and of it the device's kernels are listed."""
+    data = code_object("kernels.bundle")
+    if packed:
+        data = struct.pack("<4sHHIIQ", b"CCOB", 2, 0, 0, len(data), 0) + zlib.compress(data)
+    assert "tables" in tuple(gpu.load_module("norm", binary=data))
 
 
 def test_code_for_a_newer_device_is_explained_when_hip_refuses(standin, driver):

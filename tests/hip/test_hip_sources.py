@@ -8,6 +8,7 @@ import pytest
 from rungs import require_rung
 
 from metrale_gpu_runtime.errors import BackendUnavailable, CompileError
+from metrale_gpu_runtime.modules import cache
 from metrale_gpu_runtime.testing.conformance.target import KERNELS
 
 TEMPLATE = """
@@ -20,9 +21,10 @@ template <typename T> __global__ void fill(T *out, T value, unsigned n)
 
 
 @pytest.fixture
-def hiprtc(standin):
-    """clang behind the stand-in's hiprtc; what it made of programs is given back."""
+def hiprtc(standin, monkeypatch):
+    """clang behind the stand-in's hiprtc, nothing compiled yet; what it made of programs is given back."""
     require_rung("hip compiler")
+    monkeypatch.setattr(cache, "COMPILED_BY_DRIVERS", cache.CompileMemo())
     from standin.hip_compiler import HipCompiler
 
     compiler = HipCompiler()
@@ -109,6 +111,21 @@ def test_a_header_beside_the_source_is_found(hiprtc, gpu, tmp_path):
     assert tuple(module) == ("f",)
 
 
+def test_equal_source_is_compiled_once(standin, hiprtc, gpu, tmp_path):
+    """The same text with the same headers is compiled once in a process; a changed header or option is compiled anew."""
+    (tmp_path / "c.h").write_text("#define C 5\n")
+    path = tmp_path / "k.hip"
+    path.write_text('#include "c.h"\nextern "C" __global__ void f(int *out) { *out = C; }\n')
+    gpu.load_module("first", path=path)
+    gpu.load_module("second", path=path)
+    assert len(hiprtc.options) == 1
+    (tmp_path / "c.h").write_text("#define C 6\n")
+    gpu.load_module("third", path=path)
+    gpu.load_module("fourth", path=path, options=("-DX",))
+    assert len(hiprtc.options) == 3
+    assert standin.count("module", "live") == 4
+
+
 def test_a_zero_byte_in_the_source_is_refused(hiprtc, gpu):
     """Text that C would end early is refused with its line."""
     with pytest.raises(CompileError, match="line 2 holds a zero byte"):
@@ -130,7 +147,7 @@ def test_no_hiprtc_is_told(gpu, monkeypatch):
             HIPRTC_SUCCESS = 0
 
         @staticmethod
-        def hiprtcCreateProgram(*_):
+        def hiprtcVersion():
             raise RuntimeError("failed to dlopen 'libhiprtc.so'")
 
     monkeypatch.setattr(compiling, "import_bindings", lambda: (None, NotThere))

@@ -27,6 +27,10 @@ _FUNCTION = ctypes.CFUNCTYPE(
     ctypes.c_int,
     ctypes.POINTER(ctypes.c_char_p),
 )
+PTX_OF_CODE: dict[bytes, bytes] = {}
+"""The PTX of the same text, by code object, for executors: the package compiles a text once in a process, so that what
+one test compiled another one loads."""
+
 Compiled = Callable[[str, list[str], bytes], None]
 
 

@@ -13,8 +13,12 @@ import re
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Generic, TypeVar
 
+from ..driver import CompiledSource
 from .nvrtc import CompiledPtx
+
+R = TypeVar("R")
 
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include|import)(?:_next)?[ \t]*(?P<rest>[^\n]*)", re.MULTILINE)
 _NAMED = re.compile(r"(?P<open>[<\"])(?P<name>[^>\"]+)[>\"]")
@@ -88,23 +92,23 @@ def compile_key(
     return hashlib.sha256(joined).hexdigest()
 
 
-class CompileMemo:
+class CompileMemo(Generic[R]):
     """Compilations of this process by key, the most recent ones. Safe to use from several threads at once."""
 
     def __init__(self, most: int = 128) -> None:
         self._most = most
-        self._results: dict[str, CompiledPtx] = {}
+        self._results: dict[str, R] = {}
         self._lock = threading.Lock()
         self.hits = 0
 
-    def get(self, key: str | None) -> CompiledPtx | None:
+    def get(self, key: str | None) -> R | None:
         """The remembered result of this key, or None."""
         with self._lock:
             result = self._results.get(key) if key is not None else None
             self.hits += result is not None
             return result
 
-    def put(self, key: str | None, result: CompiledPtx) -> None:
+    def put(self, key: str | None, result: R) -> None:
         """Remember a result; one without a key is not kept."""
         if key is None:
             return
@@ -114,4 +118,5 @@ class CompileMemo:
                 del self._results[next(iter(self._results))]
 
 
-COMPILED = CompileMemo()
+COMPILED: CompileMemo[CompiledPtx] = CompileMemo()
+COMPILED_BY_DRIVERS: CompileMemo[CompiledSource] = CompileMemo()

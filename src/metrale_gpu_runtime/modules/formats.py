@@ -68,7 +68,7 @@ def format_of_contents(data: bytes) -> CodeFormat | None:
     if data.startswith(b"\x7fELF"):
         machine = int.from_bytes(data[18:20], "little")
         return {_EM_CUDA: FORMATS["cubin"], _EM_AMDGPU: FORMATS["hsaco"]}.get(machine)
-    if data.startswith(b"__CLANG_OFFLOAD_BUNDLE__"):
+    if data.startswith((b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB")):  # an offload bundle, compressed or not
         return FORMATS["hsaco"]
     for magics, name in (
         (_FATBIN_MAGIC, "fatbin"),

@@ -271,18 +271,31 @@ def load(
 
 
 def _compile_by_driver(driver: Driver, part: Part, *, debug: bool = False) -> CompiledSource:
+    from .cache import COMPILED_BY_DRIVERS, compile_key
     from .nvrtc_library import OWN_HEADERS
 
     code = part.code
+    path = str(code.path) if code.path is not None else None
     # Compilers that live in a library bring no C headers; ours come last, so that none of the caller's is hidden.
     folders = [*([code.path.parent] if code.path is not None else []), OWN_HEADERS]
-    return driver.compile(
-        CodeImage(part.name, code.format, code.data, part.options),
-        path=str(code.path) if code.path is not None else None,
+    key = compile_key(
+        code.text(),
+        name=f"{code.format} {path or part.name}",
+        options=part.options,
         names=part.names,
-        folders=[str(folder) for folder in folders],
+        architecture="",
         debug=debug,
+        include_paths=folders,
+        compiler=driver.compiler(),
     )
+    made = COMPILED_BY_DRIVERS.get(key)
+    if made is None:
+        image = CodeImage(part.name, code.format, code.data, part.options)
+        made = driver.compile(
+            image, path=path, names=part.names, folders=[str(folder) for folder in folders], debug=debug
+        )
+        COMPILED_BY_DRIVERS.put(key, made)
+    return replace(made, image=replace(made.image, name=part.name))
 
 
 def _compiled_image(name: str, compiled: CompiledPtx) -> CodeImage:

@@ -46,8 +46,32 @@ def compile_source(
             raise _refused(source.name, shown, program, code, log)
         data = program.code()
         lowered = {each: program.lowered_name(each) for each in names}
-        version = ".".join(str(each) for each in program.version())
-    return CompiledSource(CodeImage(source.name, "hsaco", data), lowered, f"hiprtc {version}", log)
+    return CompiledSource(CodeImage(source.name, "hsaco", data), lowered, compiler_version(source.name), log)
+
+
+def compiler_version(module: str) -> str:
+    """hiprtc with its version, for `module`'s messages. Raises BackendUnavailable when there is no hiprtc."""
+    hiprtc = import_bindings()[1]
+    code, major, minor = _invoke(hiprtc, module, "hiprtcVersion")
+    if code != hiprtc.hiprtcResult.HIPRTC_SUCCESS:
+        raise CompileError(f"module {module!r}: hiprtcVersion failed: {_words(hiprtc, code)}", module=module, log="")
+    return f"hiprtc {major}.{minor}"
+
+
+def _invoke(hiprtc: Any, module: str, name: str, *arguments: object) -> tuple[Any, ...]:
+    try:
+        return tuple(getattr(hiprtc, name)(*arguments))
+    except RuntimeError as error:
+        raise BackendUnavailable(
+            f"hip: module {module!r}: hiprtc, which compiles source for AMD's GPUs, cannot be loaded "
+            f"({error}); install ROCm's hiprtc, or load a code object (.hsaco)",
+            backend="hip",
+        ) from error
+
+
+def _words(hiprtc: Any, code: Any) -> str:
+    text = hiprtc.hiprtcGetErrorString(code)[1]
+    return str(text.decode() if text is not None else code.name)
 
 
 class _Program:
@@ -70,14 +94,7 @@ class _Program:
         self._hiprtc.hiprtcDestroyProgram(self._handle.createRef())
 
     def _invoke(self, name: str, *arguments: object) -> tuple[Any, ...]:
-        try:
-            return tuple(getattr(self._hiprtc, name)(*arguments))
-        except RuntimeError as error:
-            raise BackendUnavailable(
-                f"hip: module {self._module!r}: hiprtc, which compiles source for AMD's GPUs, cannot be loaded "
-                f"({error}); install ROCm's hiprtc, or load a code object (.hsaco)",
-                backend="hip",
-            ) from error
+        return _invoke(self._hiprtc, self._module, name, *arguments)
 
     def _make(self, name: str, *arguments: object) -> tuple[Any, ...]:
         code, *results = self._invoke(name, *arguments)
@@ -93,8 +110,7 @@ class _Program:
 
     def words(self, code: Any) -> str:
         """hiprtc's name for a code."""
-        text = self._hiprtc.hiprtcGetErrorString(code)[1]
-        return str(text.decode() if text is not None else code.name)
+        return _words(self._hiprtc, code)
 
     def compile(self, options: Sequence[str]) -> Any:
         """hiprtcCompileProgram; returns its code, so that the log can be read first."""
@@ -123,11 +139,6 @@ class _Program:
         """The symbol of a name expression."""
         return str(self.call("hiprtcGetLoweredName", expression.encode())[0].decode())
 
-    def version(self) -> tuple[int, int]:
-        """hiprtc's version."""
-        major, minor = self._make("hiprtcVersion")
-        return int(major), int(minor)
-
 
 def _refused(module: str, shown: str, program: _Program, code: Any, log: str) -> CompileError:
     own = PurePath(shown).name
@@ -144,10 +155,9 @@ def _refused(module: str, shown: str, program: _Program, code: Any, log: str) ->
     ]
     said = "\n".join(f"  {line}" for block in blocks[:_SHOWN_ERRORS] for line in block.splitlines())
     more = f"\n  … and {len(blocks) - _SHOWN_ERRORS} more" if len(blocks) > _SHOWN_ERRORS else ""
-    version = ".".join(str(each) for each in program.version())
     said = said or f"  {log or 'it says nothing'}"
     return CompileError(
-        f"{shown}: hiprtc {version} refused it ({program.words(code)})\n{said}{more}",
+        f"{shown}: {compiler_version(module)} refused it ({program.words(code)})\n{said}{more}",
         module=module,
         log=log,
         diagnostics=diagnostics,

@@ -11,7 +11,7 @@ from ...errors import ModuleLoadError
 from ...handles import KernelHandle, ModuleHandle
 from ..session.driver import SessionDriver
 from .api import HipApi
-from .compiling import compile_source
+from .compiling import compile_source, compiler_version
 
 
 class HipDriver(SessionDriver):
@@ -32,6 +32,9 @@ class HipDriver(SessionDriver):
         self._code: dict[int, CodeObject] = {}
 
     # ------------------------------------------------ code
+
+    def compiler(self) -> str:
+        return f"{compiler_version(self.name)} for {self.target_id}"
 
     def compile(
         self,

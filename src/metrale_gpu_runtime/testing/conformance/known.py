@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...kernel import Kernel
+from ...scalars import ScalarType
 
 
 def knows(kernel: Kernel, index: int, fact: str) -> bool:
@@ -12,3 +13,10 @@ def knows(kernel: Kernel, index: int, fact: str) -> bool:
     """
     parameter = kernel.signature.parameter(index)
     return parameter is not None and getattr(parameter, fact) is not None
+
+
+def takes(kernel: Kernel, index: int, scalar: ScalarType) -> bool:
+    """Whether a value of this type may be given by what is known: debug information tells the exact type."""
+    parameter = kernel.signature.parameter(index)
+    readings = parameter.readings() if parameter is not None else None
+    return readings is None or scalar in readings

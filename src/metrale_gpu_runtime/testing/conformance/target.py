@@ -46,9 +46,10 @@ class ConformanceTarget(ABC):
     def load(self, gpu: GpuBackend, kernels: str, name: str | None = None) -> Module:
         """Load one of the kernel files of KERNELS as module `name` (its own name by default).
 
-        The default loads the PTX; a backend for another language overrides this.
+        The default loads the PTX, or the CUDA C where the backend compiles that and takes no PTX; a backend for another
+        language overrides this.
         """
-        return gpu.load_module(name or kernels, path=KERNELS / f"{kernels}.ptx")
+        return gpu.load_module(name or kernels, path=KERNELS / kernels)
 
     def driver_calls(self, gpu: GpuBackend) -> int | None:
         """How many calls the driver has had, where the target can count them: a refusal must not make any."""
@@ -106,7 +107,7 @@ class ConformanceTarget(ABC):
 
 
 class OpenTarget(ConformanceTarget):
-    """Any backend that `open_backend(spec)` opens and that takes PTX."""
+    """Any backend that `open_backend(spec)` opens and that takes PTX or CUDA C."""
 
     def __init__(self, spec: str, known_gaps: Mapping[str, str] | None = None) -> None:
         self.name = spec

@@ -17,7 +17,7 @@ from ....kernel import Kernel
 from ....launch import KernelLaunch
 from ....scalars import SCALARS
 from ..case import case
-from ..known import knows
+from ..known import knows, takes
 from ..refused import refused
 from ..target import ConformanceTarget
 
@@ -61,6 +61,14 @@ def echo(gpu: GpuBackend, kernel: Kernel, add: str, value: object, nbytes: int) 
     return written[:nbytes]
 
 
+def _echoing(target: ConformanceTarget, gpu: GpuBackend, function: str, scalar: str) -> Kernel:
+    """An echo kernel that may be given this type: where its exact type is known and another, that type is declared."""
+    kernel = target.kernel(gpu, function)
+    if takes(kernel, 1, SCALARS[scalar]):
+        return kernel
+    return target.kernel(gpu, function, signature=f"void* out, {SCALARS[scalar].c_name} value")
+
+
 @case(invariants=(1, 2), field=(15,))
 def scalars_arrive_bit_for_bit(target: ConformanceTarget) -> None:
     """Every integer in range and every float, rounded as IEEE does, arrives with exactly its type's bytes."""
@@ -68,7 +76,7 @@ def scalars_arrive_bit_for_bit(target: ConformanceTarget) -> None:
         for add, function, value, expected in _SCALARS:
             if add in gpu.capabilities.unsupported_scalars:
                 continue
-            arrived = echo(gpu, target.kernel(gpu, function), add, value, len(expected) // 2)
+            arrived = echo(gpu, _echoing(target, gpu, function, add), add, value, len(expected) // 2)
             assert arrived.hex() == expected, f"arg_{add}({value!r}) arrived as {arrived.hex()}, not {expected}"
 
 
@@ -89,7 +97,7 @@ def halves_arrive_by_their_bits(target: ConformanceTarget) -> None:
 def a_bool_is_one_byte(target: ConformanceTarget) -> None:
     """A bool argument is one byte, 0 or 1."""
     with target.opened() as gpu:
-        kernel = target.kernel(gpu, "echo_8")
+        kernel = _echoing(target, gpu, "echo_8", "bool")
         assert echo(gpu, kernel, "bool", True, 1) == b"\x01"
         assert echo(gpu, kernel, "bool", np.bool_(False), 1) == b"\x00"
 
@@ -175,7 +183,9 @@ def typed_values_keep_their_type_in_the_short_form(target: ConformanceTarget) ->
             ways = (*ways, ("echo_32", 7, "07000000"))
         for function, value, expected in ways:
             out = gpu.array(np.zeros(3, dtype=np.uint32))
-            target.kernel(gpu, function)[1, 1](out.ptr, value)
+            signed = isinstance(value, (np.int32, ctypes.c_int32))
+            kernel = _echoing(target, gpu, function, "i32") if signed else target.kernel(gpu, function)
+            kernel[1, 1](out.ptr, value)
             assert out.numpy()[:1].tobytes().hex() == expected, f"{function}({value!r})"
 
 
