@@ -94,8 +94,8 @@ class Parameter:
         if readings is not None:
             return f"b{8 * self.nbytes} {self.label} /* {' or '.join(each.c_name for each in readings)} */"
         if self.nbytes in (1, 2, 4):
-            return f"b{8 * self.nbytes} {self.label} /* {self.nbytes} bytes of unknown kind */"
-        return f"{self.nbytes} bytes {self.label} /* of unknown kind */"
+            return f"b{8 * self.nbytes} {self.label} /* {_bytes(self.nbytes)} of unknown kind */"
+        return f"{_bytes(self.nbytes)} {self.label} /* of unknown kind */"
 
 
 @dataclass(frozen=True, slots=True)
