@@ -30,6 +30,7 @@ class Capabilities:
     max_block: tuple[int, int, int] = (1024, 1024, 64)
     max_threads_per_block: int = 1024
     max_threads_per_launch: int | None = None
+    max_registers_per_block: int | None = None
     max_static_and_dynamic_shared_mem: int = 48 * 1024
     shared_mem_granularity: int = 1
     max_parameter_nbytes: int | None = 4096

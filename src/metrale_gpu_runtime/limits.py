@@ -73,7 +73,12 @@ def _check_block(block: Dim3, kernel: str, capabilities: Capabilities, attribute
         )
     limit_of_kernel = attributes.max_threads_per_block
     if limit_of_kernel is not None and threads > limit_of_kernel:
-        registers = f" It uses {attributes.registers} registers per thread." if attributes.registers else ""
+        registers = ""
+        if attributes.registers:
+            registers = f" It uses {attributes.registers} registers per thread"
+            if capabilities.max_registers_per_block is not None:
+                registers += f", of {capabilities.max_registers_per_block} that the device has per block"
+            registers += "; make the block smaller, or compile it with a launch bound or fewer registers."
         raise LimitExceeded(
             kernel=kernel,
             what="threads per block",

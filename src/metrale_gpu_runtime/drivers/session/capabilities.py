@@ -53,6 +53,7 @@ def read_capabilities(
         max_block=(ask["max_block_dim_x"], ask["max_block_dim_y"], ask["max_block_dim_z"]),
         max_threads_per_block=ask["max_threads_per_block"],
         max_threads_per_launch=traits.max_threads_per_launch,
+        max_registers_per_block=ask["max_registers_per_block"] or None,
         max_static_and_dynamic_shared_mem=max(
             ask["max_shared_memory_per_block"], ask["max_shared_memory_per_block_optin"]
         ),
