@@ -25,11 +25,7 @@ class HipFactory(DriverFactory):
         _require_bindings()
         from .listing import list_devices
 
-        found = []
-        for index, details in enumerate(list_devices()):
-            name = details.pop("name")
-            found.append(DeviceListing("hip", index, name, details))
-        return tuple(found)
+        return list_devices()
 
     def open(self, index: int, options: DriverOptions) -> HipDriver:
         """Raises BackendUnavailable without bindings, library or device, and for an index past the last device;
@@ -38,9 +34,9 @@ class HipFactory(DriverFactory):
             raise TypeError(f"hip: unknown options {', '.join(sorted(options.extra))}; it takes none")
         _require_bindings()
         from .driver import HipDriver
-        from .listing import initialized_api
+        from .opening import start
 
-        api, count = initialized_api()
+        api, count = start()
         if index >= count:
             raise BackendUnavailable(
                 f"hip: there is no device {index}; this machine has {count} (0 to {count - 1})", backend="hip"

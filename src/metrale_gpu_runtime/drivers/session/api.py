@@ -340,6 +340,7 @@ class DriverApi(ABC):
 
     def load_function(self, function: int) -> None:
         """Bring a kernel's code to the device now, where the driver would do so at its first launch (cuFuncLoad)."""
+        return
 
     @abstractmethod
     def module_function_names(self, module: int) -> tuple[str, ...] | None:
