@@ -21,11 +21,14 @@ FLOOR = "bare driver call"
 PER_ROUND_S = 0.02
 
 
-def source(count: int) -> str:
-    """PTX of a kernel that takes a pointer and then u32 arguments, `count` in all, and returns at once."""
+def source(count: int, backend: str = "cuda") -> dict[str, str]:
+    """A kernel that takes a pointer and then u32 arguments, `count` in all, and returns at once, by suffix."""
+    if backend == "hip":
+        arguments = ", ".join("unsigned* out" if at == 0 else f"unsigned value{at}" for at in range(count))
+        return {".hip": f'extern "C" __global__ void nothing_{count}({arguments}) {{}}\n'}
     parameters = ",\n".join(f".param .u{64 if at == 0 else 32} nothing_{count}_param_{at}" for at in range(count))
     entry = f".visible .entry nothing_{count}(\n{parameters}\n)\n{{\nret;\n}}\n"
-    return f".version 7.0\n.target sm_70\n.address_size 64\n{entry}"
+    return {".ptx": f".version 7.0\n.target sm_70\n.address_size 64\n{entry}"}
 
 
 def run(backend: str, rounds: int) -> tuple[None, dict[str, Any]]:
@@ -68,7 +71,7 @@ def _current_context(gpu: mg.GpuBackend) -> Iterator[None]:
 
 
 def _jobs(gpu: mg.GpuBackend, count: int) -> dict[str, Job]:
-    kernel = gpu.load_module(f"nothing_{count}", source=source(count))[f"nothing_{count}"]
+    kernel = gpu.load_module(f"nothing_{count}", source=source(count, gpu.capabilities.backend))[f"nothing_{count}"]
     buffer = gpu.buffer(256)
     values: list[Any] = [buffer.ptr, *(mg.u32(7 + at) for at in range(1, count))][:count]
     prepared = kernel[1, 32].prepare(*values)
@@ -162,7 +165,7 @@ def _cuda_core(gpu: mg.GpuBackend, count: int, address: int) -> Job | None:
         return None
     device = Device(gpu.capabilities.device_index)
     device.set_current()
-    kernel = ObjectCode.from_ptx(source(count).encode()).get_kernel(f"nothing_{count}")
+    kernel = ObjectCode.from_ptx(source(count)[".ptx"].encode()).get_kernel(f"nothing_{count}")
     stream, config = device.create_stream(), LaunchConfig(grid=1, block=32)
     values = [np.uint64(address), *(np.uint32(7 + at) for at in range(1, count))][:count]
 
