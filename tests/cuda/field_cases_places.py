@@ -74,7 +74,9 @@ def opened(name: str, **options: object) -> Iterator[Place]:
             yield Place(gpu, standin)
         gc.collect()
         standin.clear_faults()
-        assert (standin.live(), [str(each) for each in standin.violations()]) == ({}, [])
+        # After a fault HIP takes nothing back: there is no context that could go, and all with it.
+        is_kept = name == "hip" and gpu.is_lost
+        assert (is_kept or standin.live() == {}) and standin.violations() == [], (standin.live(), standin.violations())
         assert name == "hip" or active_contexts() == 0
     finally:
         standin.reset()

@@ -171,8 +171,13 @@ class CaptureCalls(QueueingCalls):
             raise
 
     def destroy_graph(self, graph: Graph) -> None:
-        """Let go of what a graph holds; replays queued already are not touched. HandleClosed when destroyed already."""
-        self._check_graph(graph)
+        """Let go of what a graph holds; replays queued already are not touched. HandleClosed when destroyed already.
+
+        After the context is lost it only tidies up.
+        """
+        self._check_own_graph(graph)
+        if self._is_closed:
+            self._check_usable()
         graph._gone = f"destroyed at {call_site(2)}"
         graph._sequence.close()
         graph._driver_graph = None
@@ -319,6 +324,10 @@ class CaptureCalls(QueueingCalls):
         self._in_flight.release()
 
     def _check_graph(self, graph: Graph) -> None:
+        self._check_own_graph(graph)
+        self._check_usable()
+
+    def _check_own_graph(self, graph: Graph) -> None:
         if not isinstance(graph, Graph):
             raise TypeError(f"a Graph of gpu.end_capture() is wanted, not {type(graph).__name__}")
         if graph._gpu is not self:
@@ -327,7 +336,6 @@ class CaptureCalls(QueueingCalls):
                 "capture it there"
             )
         graph._check_open()
-        self._check_usable()
 
     def _node_of(self, fault: KernelFault, graph: Graph, before: int) -> str:
         """Which operation of a replay the fault's launch was: each takes one number on the stream. "" when unsure."""

@@ -98,16 +98,21 @@ class ModuleCalls(StreamCalls):
     def unload_module(self, name: str | Module) -> None:
         """Unload a module, after the queued work of every stream is done. Its kernels refuse to be launched then.
 
-        Raises KernelNotFound when there is none of the name, KernelFault when queued work failed.
+        Raises KernelNotFound when there is none of the name, KernelFault when queued work failed. After the context is
+        lost it only tidies up.
         """
-        self._check_usable()
+        if self._is_closed or not self.is_lost:
+            self._check_usable()
         self._refuse_while_recording("unload_module")
         key = name.name if isinstance(name, Module) else name
         self._registry.module(key)
         module = self._modules.pop(key, None)
         if module is not None:
             module.mark_unloaded()
-        self._ask(None, self._registry.unload, key)
+        if self.is_lost:
+            self._registry.unload(key)
+        else:
+            self._ask(None, self._registry.unload, key)
 
     def has_module(self, name: str) -> bool:
         """True when a module of this name is loaded."""
