@@ -303,7 +303,8 @@ def encoder_of(
                 return Argument(description, typed.data)
             if isinstance(value, Scalar):
                 raise ArgumentKindError(
-                    f"{kernel}: argument {index}: prepared with {scalar.name}, given {value.type.name}",
+                    f"{kernel}: argument {index}: prepared with {scalar.name}, given {value.type.name}; give "
+                    f"mg.{scalar.name}(…) or a number without a type, or prepare it anew",
                     kernel=kernel,
                     index=index,
                     name=name,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn, ParamSpec, TypeVar
 
 from .capabilities import Capabilities
 from .driver import DEFAULT_STREAM, Driver, MemoryKind
-from .errors import DriverFault, GpuError, GpuResourceWarning, HandleClosed, KernelFault
+from .errors import CaptureError, DriverFault, GpuError, GpuResourceWarning, HandleClosed, KernelFault
 from .handles import EventHandle, GraphHandle, ModuleHandle, StreamHandle
 from .lane import Lane, Progress
 from .memory.allocation import Block
@@ -190,10 +190,16 @@ class BackendBooks:
         """Synchronise one stream. A fault found there is raised, charged to `own` or marked `earlier`.
 
         After a fault the stream is waited for once more: only then is it known to have passed, and what it used may be
-        given back.
+        given back. Raises CaptureError for a stream that is being captured: the driver would end its capture for it.
         """
         if self._trouble is not None:
             raise self._trouble()
+        capture = lane.capture
+        if capture is not None:
+            raise CaptureError(
+                f"this call has to wait for stream {lane.handle}, which is being captured (mode {capture.mode!r}, "
+                f"since {capture.site}) and was given work before that; end the capture first (gpu.end_capture)"
+            )
         with self._lock:
             if self._lanes.get(lane.handle) is not lane:
                 return  # another thread has destroyed it, which waits for its work

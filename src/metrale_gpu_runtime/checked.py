@@ -15,7 +15,7 @@ from .driver import ArgumentLayout, LaunchTarget
 from .errors import ArgumentCountError, ArgumentKindError, GeometryError, LaunchError
 from .geometry import Dim3, Extent, Geometry, LaunchAttributes
 from .memory.pointers import producers_of
-from .scalars import ScalarType
+from .scalars import Scalar, ScalarType
 from .signature import ArgumentDescription, KernelSignature
 from .slots import Slot, names_of
 from .trace.launches import LaunchRecord
@@ -169,6 +169,16 @@ class CheckedLaunch:
         if isinstance(value, Argument):
             return value
         if isinstance(each.type, ScalarType):
+            if isinstance(value, Scalar) and value.type != each.type:
+                raise ArgumentKindError(
+                    f"{kernel}: argument {index}{f' ({name})' if name else ''}: {each!r} cannot be set to "
+                    f"{value!r}: its type stays; give mg.{each.type.name}(…), or a number without a type",
+                    kernel=kernel,
+                    index=index,
+                    name=name,
+                    expected=each.type.name,
+                    given=value.type.name,
+                )
             bound = scalar_argument(each.type, value, kernel=kernel, index=index, name=name)
             if bound.slot is not None:
                 self.refuse_holes(index, bound)

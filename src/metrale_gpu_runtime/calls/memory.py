@@ -308,7 +308,8 @@ class MemoryCalls(QueueingCalls):
         """Wait for what holds dropped memory back, and give up spare scratch. True when something was given back."""
         spare = self._scratch.drop_spare()
         for lane in self._in_flight.lanes_waited_for():
-            self._wait_for(lane)
+            if lane.capture is None:
+                self._wait_for(lane)
         return self._in_flight.settle() > 0 or spare
 
     def _out_of_memory(self, nbytes: int, error: OutOfDeviceMemory) -> OutOfDeviceMemory:
