@@ -286,7 +286,7 @@ class StreamCalls(CopyCalls):
             raise EventError(
                 f"{what or 'this call'}: {event!r} was recorded in a capture, so nothing has reached it; "
                 "record it on a stream that is not captured",
-                event=what or "event",
+                event=what.rpartition(" ")[2] or "event",
             )
         if event._lane is None:
             raise EventError(

@@ -133,7 +133,8 @@ def close_names(function: str, available: Sequence[str]) -> list[str]:
     """Up to three symbols whose written name comes near."""
     written: dict[str, str] = {}
     for symbol in available:
-        for name in _written_names(symbol):
+        # Who asks for a symbol has mistyped one.
+        for name in {symbol} if is_mangled(function) else _written_names(symbol):
             written.setdefault(name, symbol)
     near = difflib.get_close_matches(_without_spaces(function), list(written), n=6, cutoff=_CLOSE_CUTOFF)
     lowered = {name.lower(): symbol for name, symbol in written.items()}
