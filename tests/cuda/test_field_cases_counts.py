@@ -9,6 +9,7 @@ import gc
 import os
 import tracemalloc
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -181,10 +182,8 @@ def rounds(place: Place, kernel: mg.Kernel, numbers: range) -> int:
     host = np.arange(37, dtype=np.uint32)
     before = place.standin.call_count()
     for number in numbers:
-        try:
+        with suppress(Stumbled, mg.ArgumentCountError):
             one_round(place.gpu, kernel, host, number)
-        except (Stumbled, mg.ArgumentCountError):
-            pass
     place.gpu.synchronize()
     gc.collect()
     return place.standin.call_count() - before
