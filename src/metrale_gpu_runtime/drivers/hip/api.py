@@ -24,7 +24,7 @@ _UNNAMED_CODE = -1
 def import_bindings() -> tuple[Any, Any]:
     """The modules `hip` and `hiprtc` of the bindings; they open AMD's libraries at the first call, not here.
 
-    Raises BackendUnavailable when they are not installed.
+    Raises BackendUnavailable when they are not installed, or are those before 10.0, whose calls take other arguments.
     """
     try:
         from hip import hip, hiprtc
@@ -32,6 +32,12 @@ def import_bindings() -> tuple[Any, Any]:
         raise BackendUnavailable(
             f"hip: AMD's Python bindings cannot be imported ({error}); {INSTALL_BINDINGS}", backend="hip"
         ) from error
+    if not hasattr(hip, "has_symbol"):
+        raise BackendUnavailable(
+            f"hip: the installed hip-python is older than 10.0, and its calls take other arguments; {INSTALL_BINDINGS} "
+            "brings a newer one, which loads the HIP runtime that is installed",
+            backend="hip",
+        )
     return hip, hiprtc
 
 
@@ -113,17 +119,14 @@ class HipApi(DriverApi):
 
     def architecture(self, device: int) -> str:
         (properties,) = self._call("hipGetDeviceProperties", device)
-        name = properties.gcnArchName
-        # Text in the bindings of today, a buffer of 256 bytes in older ones.
-        return name if isinstance(name, str) else bytes(name).split(b"\0")[0].decode()
+        name: str = properties.gcnArchName
+        return name
 
     def provides(self, *calls: str) -> bool:
         return all(self._has(name) for call in calls for name in ENTRY_POINTS.get(call, ()))
 
     def _has(self, name: str) -> bool:
-        has_symbol = getattr(self._hip, "has_symbol", None)
-        # Bindings before 10.0 cannot be asked; a call that is missing then says so when it is made.
-        return bool(has_symbol(name)) if has_symbol is not None else hasattr(self._hip, name)
+        return bool(self._hip.has_symbol(name))
 
     # ------------------------------------------------ contexts: the device's number plus 1
 
