@@ -394,6 +394,8 @@ class BackendBooks:
             self._ask(None, self._driver.destroy_graph, graph)
 
     def _destroy_event_handle(self, event: EventHandle) -> None:
+        if event not in self._live_events:
+            return  # a stream's own mark that went with all events when the backend was closed
         self._live_events.discard(event)
         if not self._is_closed and not self.is_lost:
             self._ask(None, self._driver.destroy_event, event)

@@ -137,7 +137,8 @@ class MemoryCalls(QueueingCalls):
         """The address by which kernels reach pinned memory. Raises NotSupported where they cannot."""
         self._check_usable()
         block = pinned.allocation.block
-        self._check_freeable(block, block.base, "host_ptr_to_device")
+        if block.gone:
+            raise self._gone_already(block, block.base, "host_ptr_to_device")
         if pinned.nbytes == 0:
             return DevicePtr(0)
         if pinned.device_allocation is None:
@@ -291,8 +292,8 @@ class MemoryCalls(QueueingCalls):
 
     def _reserve(self, nbytes: int, kind: MemoryKind, lane: Lane | None = None) -> int:
         """The driver's allocation; when memory is short, what waits to be given back is waited for first."""
-        for lane in self._in_flight.lanes_to_poll():
-            self._poll(lane)
+        for crowded in self._in_flight.lanes_to_poll():
+            self._poll(crowded)
         self._settle()
         try:
             return self._ask_memory(nbytes, kind, lane)
