@@ -283,7 +283,14 @@ def argument_from_value(
         return bytes_argument(value, kernel=kernel, index=index, name=name)
     if isinstance(value, HoldingValue):
         return value.as_argument(gpu, kernel=kernel, index=index, name=name)
-    return pointer_argument(gpu, value, kernel=kernel, index=index, name=name)
+    wanted = parameter.scalar if parameter is not None and parameter.kind == "value" else None
+    try:
+        return pointer_argument(gpu, value, kernel=kernel, index=index, name=name)
+    except ArgumentKindError:
+        if wanted is None:
+            raise
+    # Where a scalar is declared, that it is no device address either is no help.
+    return scalar_argument(wanted, value, kernel=kernel, index=index, name=name)
 
 
 def encoder_of(

@@ -42,13 +42,13 @@ class GridSlots:
             if each.name not in values:
                 raise _unset(each, kernel)
             try:
-                extents[axis] = Dim3.of(values[each.name], f"{kernel}: slot {each.name} (grid)").x  # type: ignore[arg-type]
+                extents[axis] = Dim3.of(values[each.name], f"slot {each.name} (grid)", kernel).x  # type: ignore[arg-type]
             except GeometryError as error:
                 raise GeometryError(str(error), kernel=kernel, axis=_AXES[axis], asked=values[each.name]) from None
         return Dim3(*extents)
 
 
-def read_grid(grid: object, what: str = "grid") -> tuple[Dim3, GridSlots]:
+def read_grid(grid: object, kernel: str = "") -> tuple[Dim3, GridSlots]:
     """A grid whose axes may be slots. Raises GeometryError as Dim3.of does."""
     if isinstance(grid, Slot):
         grid = (grid,)
@@ -56,11 +56,15 @@ def read_grid(grid: object, what: str = "grid") -> tuple[Dim3, GridSlots]:
         axes = tuple((axis, each) for axis, each in enumerate(grid) if isinstance(each, Slot))
         for _, each in axes:
             if each.type is not None and not each.is_grid:
-                raise GeometryError(f'{what}: {each!r} stands for a grid axis; make it slot({each.name!r}, "grid")')
+                raise GeometryError(
+                    f"{kernel}{': ' if kernel else ''}grid: {each!r} stands for a grid axis; make it "
+                    f'slot({each.name!r}, "grid")',
+                    kernel=kernel,
+                )
         if axes:
-            numbers = Dim3.of([0 if isinstance(each, Slot) else each for each in grid], what)
+            numbers = Dim3.of([0 if isinstance(each, Slot) else each for each in grid], "grid", kernel)
             return numbers, GridSlots(axes)
-    return Dim3.of(grid, what), GridSlots()  # type: ignore[arg-type]
+    return Dim3.of(grid, "grid", kernel), GridSlots()  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -323,7 +327,7 @@ def geometry_of(
 ) -> Geometry:
     """Block and shared memory read as a caller gives them. Raises GeometryError."""
     return Geometry(
-        grid, Dim3.of(block, "block"), read_shared_mem(shared_mem, kernel), cluster, cooperative, attributes
+        grid, Dim3.of(block, "block", kernel), read_shared_mem(shared_mem, kernel), cluster, cooperative, attributes
     )
 
 

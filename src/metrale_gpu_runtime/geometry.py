@@ -16,14 +16,15 @@ Extent = Union[SupportsIndex, Sequence[SupportsIndex], "Dim3"]
 _AXES = "xyz"
 
 
-def _whole(value: object, what: str, axis: str) -> int:
+def _whole(value: object, what: str, axis: str, kernel: str) -> int:
     if isinstance(value, bool) or type(value).__name__ == "bool_":
-        raise GeometryError(f"{what}.{axis} is {value!r}; a bool is no count", axis=axis, asked=value)
+        raise GeometryError(f"{what}.{axis} is {value!r}; a bool is no count", kernel=kernel, axis=axis, asked=value)
     index = getattr(type(value), "__index__", None)
     if index is None:
         raise GeometryError(
             f"{what}.{axis} is {value!r} ({type(value).__name__}); it must be a whole number, "
             "use div_ceil(a, b) to divide",
+            kernel=kernel,
             axis=axis,
             asked=value,
         )
@@ -31,7 +32,9 @@ def _whole(value: object, what: str, axis: str) -> int:
         return int(index(value))
     except TypeError as error:
         # NumPy arrays have __index__ and refuse it unless they hold one integer.
-        raise GeometryError(f"{what}.{axis} is {value!r}; it must be a whole number", axis=axis, asked=value) from error
+        raise GeometryError(
+            f"{what}.{axis} is {value!r}; it must be a whole number", kernel=kernel, axis=axis, asked=value
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +46,29 @@ class Dim3:
     z: int = 1
 
     @classmethod
-    def of(cls, extent: Extent, what: str = "grid") -> Dim3:
+    def of(cls, extent: Extent, what: str = "grid", kernel: str = "") -> Dim3:
         """Read an integer, or one to three integers, as extents; those left out are 1.
 
-        Raises GeometryError for more than three, for none, for bools, floats and negative numbers.
+        Raises GeometryError for more than three, for none, for bools, floats and negative numbers; it names `kernel`
+        where that is given.
         """
         if isinstance(extent, Dim3):
             return extent
+        if kernel:
+            what = f"{kernel}: {what}"
         if isinstance(extent, (str, bytes)):
-            raise GeometryError(f"{what} is {extent!r}; give one to three integers", asked=extent)
+            raise GeometryError(f"{what} is {extent!r}; give one to three integers", kernel=kernel, asked=extent)
         values: Sequence[object] = list(extent) if isinstance(extent, Sequence) else [extent]
         if not 1 <= len(values) <= 3:
-            raise GeometryError(f"{what} has {len(values)} extents; give one to three (x, y, z)", asked=extent)
-        counts = [_whole(value, what, axis) for value, axis in zip(values, _AXES, strict=False)]
+            raise GeometryError(
+                f"{what} has {len(values)} extents; give one to three (x, y, z)", kernel=kernel, asked=extent
+            )
+        counts = [_whole(value, what, axis, kernel) for value, axis in zip(values, _AXES, strict=False)]
         for count, axis in zip(counts, _AXES, strict=False):
             if count < 0:
-                raise GeometryError(f"{what}.{axis} is {count}; it cannot be negative", axis=axis, asked=count)
+                raise GeometryError(
+                    f"{what}.{axis} is {count}; it cannot be negative", kernel=kernel, axis=axis, asked=count
+                )
         return cls(*counts)
 
     @property

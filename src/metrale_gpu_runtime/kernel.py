@@ -123,7 +123,7 @@ class Kernel:
             )
         shared_mem = parts[2] if len(parts) > 2 else 0
         stream = parts[3] if len(parts) > 3 else None
-        grid, slots = read_grid(parts[0])
+        grid, slots = read_grid(parts[0], self.title)
         geometry = geometry_of(grid, parts[1], shared_mem, kernel=self.title)
         return ConfiguredKernel(self, geometry, slots, stream)
 
@@ -317,7 +317,7 @@ class ConfiguredKernel:
 
     def cluster(self, cluster: Extent) -> ConfiguredKernel:
         """The same with clusters of so many blocks."""
-        return self._with(replace(self._geometry, cluster=Dim3.of(cluster, "cluster")))
+        return self._with(replace(self._geometry, cluster=Dim3.of(cluster, "cluster", self._kernel.title)))
 
     def cooperative(self, cooperative: bool = True) -> ConfiguredKernel:
         """The same with all blocks resident at once."""

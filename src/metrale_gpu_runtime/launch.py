@@ -90,13 +90,13 @@ class KernelLaunch:
 
     def grid(self, grid: Extent | Slot | Sequence[SupportsIndex | Slot]) -> KernelLaunch:
         """Blocks along x, y, z; those left out are 1, an axis may be a slot. A 0 makes the launch a checked no-op."""
-        self._grid, self._grid_slots = read_grid(grid)
+        self._grid, self._grid_slots = read_grid(grid, self._kernel.title)
         self._checked = None
         return self
 
     def block(self, block: Extent) -> KernelLaunch:
         """Threads of a block along x, y, z; those left out are 1."""
-        self._block = Dim3.of(block, "block")
+        self._block = Dim3.of(block, "block", self._kernel.title)
         self._checked = None
         return self
 
@@ -108,7 +108,7 @@ class KernelLaunch:
 
     def cluster(self, cluster: Extent) -> KernelLaunch:
         """Blocks of a cluster along x, y, z; refused at launch where the device has no clusters."""
-        self._cluster = Dim3.of(cluster, "cluster")
+        self._cluster = Dim3.of(cluster, "cluster", self._kernel.title)
         self._checked = None
         return self
 

@@ -52,7 +52,13 @@ def _check_block(block: Dim3, kernel: str, capabilities: Capabilities, attribute
             )
         if extent > limit:
             raise LimitExceeded(
-                kernel=kernel, what=f"block.{axis}", asked=extent, limit=limit, device=device, axis=axis
+                kernel=kernel,
+                what=f"block.{axis}",
+                asked=extent,
+                limit=limit,
+                device=device,
+                axis=axis,
+                advice="Make the block smaller and the grid larger",
             )
     if attributes.required_block is not None and block.as_tuple() != attributes.required_block:
         raise GeometryError(
@@ -75,17 +81,17 @@ def _check_block(block: Dim3, kernel: str, capabilities: Capabilities, attribute
     if limit_of_kernel is not None and threads > limit_of_kernel:
         registers = ""
         if attributes.registers:
-            registers = f" It uses {attributes.registers} registers per thread"
+            registers = f"; it uses {attributes.registers} registers per thread"
             if capabilities.max_registers_per_block is not None:
                 registers += f", of {capabilities.max_registers_per_block} that the device has per block"
-            registers += "; make the block smaller, or compile it with a launch bound or fewer registers."
         raise LimitExceeded(
             kernel=kernel,
             what="threads per block",
             asked=threads,
             limit=limit_of_kernel,
             device=f"this kernel on {device}",
-            advice=f"Its launch bounds (.maxntid) or its registers allow no more.{registers}",
+            advice=f"Its launch bounds (.maxntid) or its registers allow no more{registers}. "
+            "Make the block smaller, or compile it for a larger one",
         )
 
 

@@ -81,7 +81,7 @@ class PreparedLaunch:
             remembered = self._read_names(by_name, replaced, remembered)
         geometry = None
         if grid is not None:
-            blocks, grid_slots = read_grid(grid)
+            blocks, grid_slots = read_grid(grid, kernel.title)
             if grid_slots.axes:
                 raise ArgumentCountError(
                     f"{kernel.title}: a slot in the grid is set by its name, not given again", kernel=kernel.title

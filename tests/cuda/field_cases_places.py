@@ -55,7 +55,7 @@ class Place:
 def opened(name: str, **options: object) -> Iterator[Place]:
     """The place of this name; afterwards its driver's books are empty and nobody did what a correct caller does not."""
     if name == "mock":
-        with MockGpuBackend("H100", **options) as gpu:
+        with MockGpuBackend("H100", strict=True, **options) as gpu:
             yield Place(gpu)
         assert not gpu.mock.violations
         return

@@ -178,7 +178,13 @@ def test_registers_are_named_when_a_kernel_takes_fewer_threads(standin, gpu) -> 
         with pytest.raises(mg.LimitExceeded) as refused:
             kernel[1, 1024]()
         assert (refused.value.asked, refused.value.limit) == (1024, 640)
-        for word in ("1024", "640", "96 registers per thread", "65537 that the device has per block", "block smaller"):
+        for word in (
+            "1024",
+            "640",
+            "96 registers per thread",
+            "65537 that the device has per block",
+            "Make the block smaller",
+        ):
             assert word in str(refused.value), str(refused.value)
         gpu.synchronize()
         assert [launch.block for launch in standin.launches()] == [(640, 1, 1)]

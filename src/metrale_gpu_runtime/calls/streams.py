@@ -169,7 +169,7 @@ class StreamCalls(CopyCalls):
         if recorder is not None:
             recorder.append(RecordedEvent(event, is_wait=True))
             return
-        other = self._recording(event)
+        other = self._recording(event, "stream_wait_event: event")
         operation = self._queue(
             lane,
             lambda handle: self._driver.wait_event(handle, event._handle),
@@ -184,7 +184,7 @@ class StreamCalls(CopyCalls):
     def event_synchronize(self, event: Event) -> None:
         """Wait for an event's last recording. Raises EventError when it has none, KernelFault."""
         self._check_event(event)
-        lane = self._recording(event)
+        lane = self._recording(event, "event_synchronize: event")
         self._refuse_while_recording("event_synchronize")
         sequence = event._sequence
         self._ask(lane, self._driver.synchronize_event, event._handle)
@@ -194,7 +194,7 @@ class StreamCalls(CopyCalls):
     def event_query(self, event: Event) -> bool:
         """True when an event's last recording was reached. Raises EventError when it has none, KernelFault."""
         self._check_event(event)
-        lane = self._recording(event)
+        lane = self._recording(event, "event_query: event")
         sequence = event._sequence
         done = self._ask(lane, self._driver.query_event, event._handle)
         if done:
@@ -281,17 +281,18 @@ class StreamCalls(CopyCalls):
             )
         event._check_open()
 
-    def _recording(self, event: Event, what: str = "") -> Lane:
+    def _recording(self, event: Event, what: str) -> Lane:
+        """The stream of its recording. `what` begins the message of a refusal and ends in the event's role."""
         if event._recorder is not None:
             raise EventError(
-                f"{what or 'this call'}: {event!r} was recorded in a capture, so nothing has reached it; "
+                f"{what}: {event!r} was recorded in a capture, so nothing has reached it; "
                 "record it on a stream that is not captured",
-                event=what.rpartition(" ")[2] or "event",
+                event=what.rpartition(" ")[2],
             )
         if event._lane is None:
             raise EventError(
-                f"{what or 'this call'}: {event!r} was never recorded; gpu.record_event(event, stream) first",
-                event=what.rpartition(" ")[2] or "event",
+                f"{what}: {event!r} was never recorded; gpu.record_event(event, stream) first",
+                event=what.rpartition(" ")[2],
             )
         return event._lane
 
