@@ -6,6 +6,7 @@ import gc
 from collections.abc import Iterator
 
 import pytest
+from primary_contexts import active_contexts as active_contexts
 from standin import StandIn
 from standin.fixtures import standin_cuda as standin_cuda
 
@@ -18,11 +19,3 @@ def standin(standin_cuda: StandIn) -> Iterator[StandIn]:
     standin_cuda.clear_faults()
     violations = [str(each) for each in standin_cuda.violations()]
     assert (standin_cuda.live(), active_contexts(), violations) == ({}, 0, [])
-
-
-def active_contexts() -> int:
-    """How many devices have a primary context that somebody holds."""
-    from cuda.bindings import driver
-
-    states = [driver.cuDevicePrimaryCtxGetState(device) for device in range(driver.cuDeviceGetCount()[1] or 0)]
-    return sum(state[2] for state in states if state[0] == 0)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from conftest import active_contexts
+from primary_contexts import active_contexts
 from rungs import require_rung
 
 import metrale_gpu_runtime as mg

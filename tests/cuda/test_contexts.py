@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Iterator
 
 import pytest
-from conftest import active_contexts
 from kernels_for_launch import PTX
+from primary_contexts import active_contexts
 
 import metrale_gpu_runtime as mg
 from metrale_gpu_runtime.backend import GpuBackend

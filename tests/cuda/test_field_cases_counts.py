@@ -212,7 +212,7 @@ def test_many_rounds_leave_the_books_as_they_were(place: Place) -> None:
 @pytest.mark.parametrize("name", ["cuda", "hip"])
 def test_a_hundred_devices_are_opened_and_closed(name: str) -> None:
     """Each opened, used and closed, by turns with the other: everything made is destroyed, and the contexts are gone."""
-    from conftest import active_contexts
+    from primary_contexts import active_contexts
 
     with opened(name) as place:
         standin = place.standin

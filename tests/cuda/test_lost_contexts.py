@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 
 import pytest
-from conftest import active_contexts
 from kernels_for_launch import PTX
+from primary_contexts import active_contexts
 
 import metrale_gpu_runtime as mg
 from metrale_gpu_runtime.driver import MemoryKind

@@ -10,8 +10,8 @@ import warnings
 from collections.abc import Callable, Iterator
 
 import pytest
-from conftest import active_contexts
 from kernels_for_launch import PTX
+from primary_contexts import active_contexts
 from standin import StandIn
 
 import metrale_gpu_runtime as mg
