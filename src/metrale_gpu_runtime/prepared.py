@@ -193,6 +193,16 @@ class RecordedLaunch:
         pointers = [each.pointer for each in launch.arguments if each.pointer is not None]
         return producers_of((*pointers, *launch.uses))
 
+    def check(self) -> None:
+        """Raise when it can run no more: its memory was freed, or its module unloaded."""
+        launch = self.launch
+        launch.kernel.module.check_loaded()
+        for argument in launch.arguments:
+            if argument.pointer is not None:
+                argument.pointer.check_alive()
+        for pointer in launch.uses:
+            pointer.check_alive()
+
     def run(self, stream: Stream, values: Mapping[str, object] | None = None) -> None:
         self.launch.gpu.issue(self.launch.bind(values), stream)
 
@@ -269,11 +279,12 @@ class LaunchSequence:
 
     def append(self, operation: RecordedOperation | RecordedLaunch) -> None:
         """Record one operation; the engine's."""
+        operation.check()
         self._operations.append(operation)
 
     def append_launch(self, launch: CheckedLaunch) -> None:
         """Record one checked launch; the engine's."""
-        self._operations.append(RecordedLaunch(launch))
+        self.append(RecordedLaunch(launch))
 
     # ------------------------------------------------ running
 
@@ -309,6 +320,8 @@ class LaunchSequence:
         with self._lock:
             current = {**self._remembered, **values}
             self._check_names(values, current)
+            for operation in self._operations:
+                operation.check()
             records = [
                 (index, operation.launch.bind(current))
                 for index, operation in enumerate(self._operations)

@@ -14,7 +14,7 @@ from .lane import Lane
 if TYPE_CHECKING:
     from .backend import GpuBackend
     from .buffers import DeviceBuffer
-    from .calls.capture import Capture
+    from .calls.capture import CaptureMark
     from .calls.driver_graphs import DriverGraph
     from .memory.allocation import Allocation
     from .prepared import LaunchSequence
@@ -229,7 +229,7 @@ class Event(_Held):
         self._handle, self._has_timing = handle, has_timing
         self._lane: Lane | None = None
         self._sequence = 0
-        self._recorder: Capture | None = None
+        self._recorder: CaptureMark | None = None
         self._gone = ""
 
     @property

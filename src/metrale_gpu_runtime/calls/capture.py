@@ -32,10 +32,22 @@ _numbers = itertools.count(1)
 MODES = ("global", "thread_local", "relaxed")
 
 
+class CaptureMark:
+    """What an event knows of the capture it was recorded in: `capture` is None when that has ended.
+
+    An event may outlive its capture by far, and must not keep the memory that the capture names.
+    """
+
+    __slots__ = ("capture",)
+
+    def __init__(self, capture: Capture) -> None:
+        self.capture: Capture | None = capture
+
+
 class Capture:
     """A capture under way: where it began, the streams it drew in, what it has recorded."""
 
-    __slots__ = ("lanes", "mode", "nodes", "origin", "sequence", "site", "thread", "thread_captures")
+    __slots__ = ("lanes", "mark", "mode", "nodes", "origin", "sequence", "site", "thread", "thread_captures")
 
     def __init__(
         self,
@@ -48,6 +60,7 @@ class Capture:
     ) -> None:
         self.origin, self.sequence, self.site, self.mode = origin, sequence, site, mode
         self.lanes = [origin]
+        self.mark = CaptureMark(self)
         self.thread, self.thread_captures = get_ident(), thread_captures
         # None where the engine alone records.
         self.nodes = nodes
@@ -226,9 +239,6 @@ class CaptureCalls(QueueingCalls):
             records = dict(bound)
             allocations = {allocation.block for allocation in sequence.allocations}
             allocations.update(allocation.block for _, record in bound for allocation in record.allocations)
-            for operation in sequence.operations:
-                if isinstance(operation, RecordedLaunch):
-                    operation.launch.kernel.module.check_loaded()
             launch = QueuedGraph(
                 lane.handle, lane.issued + 1, next(self._ordinals), graph.name, sequence.operations, site
             )
@@ -318,6 +328,7 @@ class CaptureCalls(QueueingCalls):
                 return
             for lane in capture.lanes:
                 lane.capture = None
+            capture.mark.capture = None
             self._captures.remove(capture)
             if capture in capture.thread_captures:
                 capture.thread_captures.remove(capture)

@@ -82,6 +82,7 @@ class NodeRecorder:
         known = capture.nodes
         assert known is not None
         driver = gpu.driver
+        operation.check()
         with lane.lock:
             try:
                 gpu._ask(lane, known.look, driver, lane)

@@ -44,6 +44,11 @@ class RecordedRecord:
     def producers(self) -> tuple[Producer, ...]:
         return self._record.producers
 
+    def check(self) -> None:
+        for allocation in self._record.allocations:
+            if allocation.block.gone:
+                raise dead_pointer(allocation.base, allocation.block, f"{self._record.kernel_name}: argument")
+
     def run(self, stream: Stream) -> None:
         stream.gpu.issue(self._record, stream)
 

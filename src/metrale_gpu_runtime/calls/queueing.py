@@ -70,6 +70,10 @@ class RecordedCall:
     def producers(self) -> tuple[Producer, ...]:
         return producers_of(self._pointers)
 
+    def check(self) -> None:
+        for pointer in self._pointers:
+            pointer.check_alive()
+
     def run(self, stream: Stream) -> None:
         stream.gpu._queue(
             stream._lane,

@@ -143,7 +143,7 @@ class StreamCalls(CopyCalls):
         recorder = self._recorder_of(lane)
         if recorder is not None:
             recorder.append(RecordedEvent(event, is_wait=False))
-            event._recorder = lane.capture
+            event._recorder = lane.capture.mark if lane.capture is not None else None
             return
         operation = self._queue(
             lane,
@@ -162,14 +162,21 @@ class StreamCalls(CopyCalls):
         """
         self._check_event(event)
         lane = self.resolve_stream(stream)._lane
-        if event._recorder is not None and lane.capture is None:
-            self._draw_in(event._recorder, event, lane)
+        capture = event._recorder.capture if event._recorder is not None else None
+        if capture is not None and lane.capture is None:
+            self._draw_in(capture, event, lane)
             return
         recorder = self._recorder_of(lane)
         if recorder is not None:
             recorder.append(RecordedEvent(event, is_wait=True))
             return
-        other = self._recording(event, "stream_wait_event: event")
+        self._recording(event, "stream_wait_event: event")
+        self._wait_for_recording(lane, event)
+
+    def _wait_for_recording(self, lane: Lane, event: Event) -> None:
+        """Let a stream wait for an event's last recording that was queued; one in a capture is queued by a replay."""
+        other = event._lane
+        assert other is not None
         operation = self._queue(
             lane,
             lambda handle: self._driver.wait_event(handle, event._handle),
@@ -240,7 +247,10 @@ class StreamCalls(CopyCalls):
         if capture.nodes is not None:
             with lane.lock:
                 self._ask(lane, self._driver.wait_event, lane.handle, event._handle)
+                # From here on the driver captures the stream, whatever the next call says.
+                capture.join(lane)
                 self._ask(lane, capture.nodes.advance, self._driver, lane)
+            return
         capture.join(lane)
 
     # ------------------------------------------------ waiting without blocking
@@ -313,11 +323,16 @@ class RecordedEvent:
     def producers(self) -> tuple[()]:
         return ()
 
+    def check(self) -> None:
+        self._event._check_open()
+
     def run(self, stream: Stream) -> None:
         if self._is_wait:
             # Within one graph order is that of recording; only an event from outside has to be waited for.
-            if self._event.is_recorded:
+            if stream.gpu.recorder(stream) is not None:
                 stream.wait_event(self._event)
+            elif self._event.is_recorded:
+                stream.gpu._wait_for_recording(stream._lane, self._event)
         else:
             stream.record_event(self._event)
 
@@ -330,7 +345,8 @@ class RecordedEvent:
     def note_replay(self, lane: Lane, sequence: int) -> None:
         """The driver has queued a replay that records the event."""
         if not self._is_wait:
-            self._event._lane, self._event._sequence, self._event._recorder = lane, sequence, None
+            # It may lie anywhere in the replay: who has waited for it knows only what was queued before.
+            self._event._lane, self._event._sequence, self._event._recorder = lane, sequence - 1, None
 
     def describe(self) -> str:
         return f"{'wait for' if self._is_wait else 'recording of'} event {self._event.handle}"

@@ -65,6 +65,10 @@ class RecordedOperation(Protocol):
         """Who else works on that memory."""
         ...
 
+    def check(self) -> None:
+        """Raise when it can run no more: InvalidPointer for memory that was freed, HandleClosed for what was closed."""
+        ...
+
     def run(self, stream: Stream) -> None:
         """Queue it on a stream."""
         ...
