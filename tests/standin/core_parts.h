@@ -176,6 +176,7 @@ struct op {
     struct body **bodies; /* one, or those of a replay as they were when it was launched */
     struct standin_launch *launches; /* for those that are kernels */
     int *faults;          /* scripted for a launch */
+    struct record **records; /* of the events that a replay records and awaits */
     unsigned count;
     struct allocation **holds;
     unsigned hold_count;
@@ -226,7 +227,6 @@ struct record *record_new(struct stream *stream);
 void record_drop(struct record *record);
 void queue_record(struct stream *stream, struct record *record);
 void queue_wait(struct stream *stream, struct record *record);
-int execute_body(struct body *body, struct stream *stream, const struct standin_launch *launch, int fault);
 uint64_t queue_length(void);
 
 /* ------------------------------------------------ events */

@@ -114,8 +114,38 @@ static struct op *op_new(enum op_kind kind, unsigned count)
         op->bodies = calloc(count, sizeof *op->bodies);
         op->launches = calloc(count, sizeof *op->launches);
         op->faults = calloc(count, sizeof *op->faults);
+        op->records = calloc(count, sizeof *op->records);
     }
     return op;
+}
+
+/* A replay records and awaits events when it is launched, as calls on a stream do, node by node: who waits for the event
+ * afterwards waits for this replay, and a recording made later is not waited for. */
+static struct record *record_of_replay(struct stream *stream, const struct body *body)
+{
+    struct event *event = object_peek(body->event, KIND_EVENT);
+    struct record *record;
+    if (!event) {
+        core_violation("use-after-free", "a graph %s an event that was destroyed", body->kind == OP_RECORD ? "records" : "awaits");
+        return NULL;
+    }
+    if (body->kind == OP_WAIT) {
+        record = event->record;
+        if (record) record->references++;
+        return record;
+    }
+    record = record_new(stream);
+    record->references++;
+    event_set_record(event, record);
+    return record;
+}
+
+static void record_reached(struct record *record, int code)
+{
+    record->is_done = 1;
+    record->stream = NULL;
+    record->time_ns = clock_ns;
+    record->code = code;
 }
 
 static void add_body(struct op *op, unsigned at, struct body *body, struct stream *stream, core_handle exec)
@@ -129,7 +159,10 @@ static void add_body(struct op *op, unsigned at, struct body *body, struct strea
 struct op *op_of_replay(struct stream *stream, struct body **bodies, unsigned count, core_handle exec)
 {
     struct op *op = op_new(OP_GRAPH, count);
-    for (unsigned i = 0; i < count; i++) add_body(op, i, bodies[i], stream, exec);
+    for (unsigned i = 0; i < count; i++) {
+        add_body(op, i, bodies[i], stream, exec);
+        if (bodies[i]->kind == OP_RECORD || bodies[i]->kind == OP_WAIT) op->records[i] = record_of_replay(stream, bodies[i]);
+    }
     return op;
 }
 
@@ -200,9 +233,8 @@ static void call_host(const struct body *body, core_handle stream, int code)
     if (self->in_callback) self->in_callback--; /* a reset meanwhile made the thread new */
 }
 
-int execute_body(struct body *body, struct stream *stream, const struct standin_launch *launch, int fault)
+static int execute_body(struct body *body, struct stream *stream, const struct standin_launch *launch, struct record *record, int fault)
 {
-    struct event *event;
     switch (body->kind) {
     case OP_KERNEL:
         if (fault) return fault;
@@ -218,17 +250,11 @@ int execute_body(struct body *body, struct stream *stream, const struct standin_
         if (body->allocation->owned_by_graph) body->allocation->is_alive_in_graph = 0, memory_changed();
         else memory_kill(body->allocation);
         break;
-    case OP_RECORD: /* of a graph: the event is recorded now */
-        if ((event = object_peek(body->event, KIND_EVENT))) {
-            struct record *record = record_new(stream);
-            record->is_done = 1;
-            record->stream = NULL;
-            record->time_ns = clock_ns;
-            event_set_record(event, record);
-        }
+    case OP_RECORD: /* of a graph */
+        if (record) record_reached(record, CORE_OK);
         break;
     case OP_WAIT:
-        if ((event = object_peek(body->event, KIND_EVENT)) && event->record) run_record(event->record);
+        if (record) run_record(record);
         break;
     default: break;
     }
@@ -239,12 +265,14 @@ static void finish(struct stream *stream, struct op *op, int code)
 {
     if (code && core_is_sticky(code)) context_lost(stream->object.context, code);
     else if (code && !stream->pending_code) stream->pending_code = code;
-    if (op->kind == OP_RECORD) {
-        int lost = core_context_error(stream->object.context);
-        op->record->is_done = 1;
-        op->record->stream = NULL;
-        op->record->time_ns = clock_ns;
-        op->record->code = lost ? lost : stream->pending_code;
+    if (op->kind == OP_RECORD || op->kind == OP_GRAPH) {
+        int lost = core_context_error(stream->object.context), outcome = lost ? lost : stream->pending_code;
+        if (op->record) record_reached(op->record, outcome);
+        for (unsigned i = 0; i < op->count; i++) {
+            if (op->records[i] && op->bodies[i]->kind == OP_RECORD && !op->records[i]->is_done)
+                record_reached(op->records[i], outcome);
+            record_drop(op->records[i]);
+        }
     }
     stream->head = op->next;
     stream->length--;
@@ -256,6 +284,7 @@ static void finish(struct stream *stream, struct op *op, int code)
     free(op->bodies);
     free(op->launches);
     free(op->faults);
+    free(op->records);
     free(op);
     pthread_cond_broadcast(&core_changed);
 }
@@ -267,7 +296,7 @@ static void run_op(struct stream *stream, struct op *op)
     for (unsigned i = 0; i < op->count; i++) {
         struct body *body = op->bodies[i];
         clock_ns += (uint64_t)core_setting("clock_step_ns");
-        if (!code) code = execute_body(body, stream, &op->launches[i], op->faults[i]);
+        if (!code) code = execute_body(body, stream, &op->launches[i], op->records[i], op->faults[i]);
         else if (body->kind == OP_HOST && body->host.is_callback) call_host(body, stream->object.handle, code);
     }
     if (!op->count) clock_ns += (uint64_t)core_setting("clock_step_ns");
