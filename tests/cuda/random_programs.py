@@ -561,7 +561,9 @@ class Machine:
             for region, is_write in touched.items():
                 capture.access(region).note(stream.inner, is_write)
 
-    def blocking(self, device: Device, effect: Effect, call: Callable[[], object], *, on: AStream | None = None) -> None:
+    def blocking(
+        self, device: Device, effect: Effect, call: Callable[[], object], *, on: AStream | None = None
+    ) -> None:
         """A call that is done on return and comes behind everything that was queued on the memory it names."""
         stream = on if on is not None else device.streams[0]
         if not self.may_wait(device, stream):
@@ -579,6 +581,11 @@ class Machine:
             self.order(stream, touched)
         try:
             call()
+        except CaptureError:
+            if not any(each.captures for each in self.devices):
+                raise
+            # The memory has users on a captured stream: refused before anything was queued.
+            raise Skip from None
         except GpuError:
             effect.spoil()
             raise
@@ -606,7 +613,9 @@ class Machine:
         device = self.device()
         gpu = device.gpu
         nbytes = self.r.choice((self.r.randint(4, 90), self.r.randint(90, 700), 257, 64))
-        kind = self.r.choice(("buffer", "buffer", "buffer", "alloc", "async", "async", "managed", "pinned", "lazy", "array"))
+        kind = self.r.choice(
+            ("buffer", "buffer", "buffer", "alloc", "async", "async", "managed", "pinned", "lazy", "array")
+        )
         if len(device.holders) > 14:
             raise Skip
         if kind == "array":
@@ -699,7 +708,9 @@ class Machine:
             self.refused(CaptureError, call)
             return
         pending = any(
-            self.host.get(clock, 0) < count for region in holder.regions for clock, count in region.accesses.all_of().items()
+            self.host.get(clock, 0) < count
+            for region in holder.regions
+            for clock, count in region.accesses.all_of().items()
         )
         try:
             call()
@@ -736,7 +747,9 @@ class Machine:
 
     def op_free_async(self) -> None:
         device = self.device()
-        holder = self.pick([each for each in device.holders if each.kind in ("buffer", "alloc", "async", "async", "managed")])
+        holder = self.pick(
+            [each for each in device.holders if each.kind in ("buffer", "alloc", "async", "async", "managed")]
+        )
         obj, stream = holder.obj, self.stream(device)
         if self.is_named_by_capture(holder):
             self.refused(CaptureError, lambda: device.gpu.free_async(obj, stream.obj))
@@ -891,15 +904,16 @@ class Machine:
         self.check_arrays()
 
     def read(self, region: Region) -> np.ndarray:
+        if region.holder.kind == "pinned":
+            self.order_host(region, False)
+            return np.asarray(region.holder.obj).copy()
         found = np.zeros(region.nbytes, np.uint8)
         whole = Ref(region, 0, region.nbytes)
         device = region.holder.device
         assert device is not None
 
         def call() -> None:
-            if region.holder.kind == "pinned":
-                found[:] = np.asarray(region.holder.obj)
-            elif region.holder.kind == "buffer" and self.chance(0.5):
+            if region.holder.kind == "buffer" and self.chance(0.5):
                 found[:] = region.holder.obj.numpy()
             else:
                 device.gpu.copy_d2h(self.give(whole), found)
@@ -978,7 +992,9 @@ class Machine:
                 lambda values: move_rows(source, pitches[0], target, pitches[1], width, height),
                 names={source.region.holder, target.region.holder},
             ),
-            lambda: device.gpu.copy_d2d_2d_async(places[0], pitches[0], places[1], pitches[1], width, height, stream.obj),
+            lambda: device.gpu.copy_d2d_2d_async(
+                places[0], pitches[0], places[1], pitches[1], width, height, stream.obj
+            ),
         )
 
     def op_peer(self) -> None:
@@ -1118,7 +1134,13 @@ class Machine:
 
     def values_of(self, parts: dict[str, Any]) -> list[Any]:
         if parts["name"] == "mix":
-            return [parts["into"], parts["source"], mg.u8(parts["odd"]), mg.u32(parts["count"]), self.wide(parts["factor"])]
+            return [
+                parts["into"],
+                parts["source"],
+                mg.u8(parts["odd"]),
+                mg.u32(parts["count"]),
+                self.wide(parts["factor"]),
+            ]
         return [parts["into"], mg.u32(parts["count"]), self.wide(parts["factor"]), self.wide(parts["addend"])]
 
     def wide(self, value: Any) -> Any:
@@ -1143,7 +1165,9 @@ class Machine:
     def op_launch(self) -> None:
         device = self.device()
         stream = self.stream(device)
-        op, parts = self.launch(device, slots=stream.capture is not None and self.chance(0.6), peers=stream.capture is None)
+        op, parts = self.launch(
+            device, slots=stream.capture is not None and self.chance(0.6), peers=stream.capture is None
+        )
         if any(name in op.slots for name in "pq") and stream.capture and len(stream.capture.members) > 1:
             raise Skip
         form = self.r.choice(("builder", "short"))
@@ -1294,16 +1318,13 @@ class Machine:
             call = lambda: held.obj.launch(stream.obj, **given)  # noqa: E731
         named = recording.names | {each.region.holder for each in full.values() if isinstance(each, Ref)}
         # A dropped buffer is held by who remembers it; a freed one is nobody's.
-        if any(each.is_freed for each in named):
-            self.refused(InvalidPointer, call)
-            self.forget_values(recording, values)
-            return
-        if not all(each.is_loaded for each in recording.modules):
-            self.refused(HandleClosed, call)
-            self.forget_values(recording, values)
-            return
-        if any(each.is_closed for each in (*recording.recorded, *recording.awaited)):
-            self.refused(HandleClosed, call)
+        is_stale = (
+            any(each.is_freed for each in named)
+            or not all(each.is_loaded for each in recording.modules)
+            or any(each.is_closed for each in (*recording.recorded, *recording.awaited))
+        )
+        if is_stale:
+            self.refused((InvalidPointer, HandleClosed), call)
             self.forget_values(recording, values)
             return
         effects = recording.effects(full)
@@ -1732,7 +1753,11 @@ def program_of(seed: int, length: int | None = None) -> Program:
 def fault_of(seed: int) -> tuple[int, int, int]:
     """(code, which call from now, how many)."""
     r = random.Random(f"fault {seed}")
-    return r.choice((1, 1, 2, 2, 400, 801, 719)), r.choice((r.randint(1, 150), r.randint(1, 900))), r.choice((1, 1, 1, 2, 3))
+    return (
+        r.choice((1, 1, 2, 2, 400, 801, 719)),
+        r.choice((r.randint(1, 150), r.randint(1, 900))),
+        r.choice((1, 1, 1, 2, 3)),
+    )
 
 
 @contextlib.contextmanager
@@ -1755,7 +1780,9 @@ def _strict(faulty: bool) -> Iterator[list[str]]:
         sys.unraisablehook = former
 
 
-def run(standin: StandIn, seed: int, program: Program | None = None, *, fault: tuple[int, int, int] | None = None) -> Machine:
+def run(
+    standin: StandIn, seed: int, program: Program | None = None, *, fault: tuple[int, int, int] | None = None
+) -> Machine:
     """One program from its opening to its end. Raises Wrong, or what the engine raised that it should not."""
     program = program if program is not None else program_of(seed)
     with _strict(fault is not None) as unraisable:
@@ -1859,7 +1886,9 @@ def main() -> int:
         operations += len(program)
         if found is not None:
             failures += 1
-            print(f"seed {seed}{f' fault {fault}' if fault else ''}: {type(found).__name__}: {found}"[:1500], flush=True)
+            print(
+                f"seed {seed}{f' fault {fault}' if fault else ''}: {type(found).__name__}: {found}"[:1500], flush=True
+            )
             if not arguments.no_reduce:
                 program, fault = reduced(standin, seed, program, fault)
                 found = failure(standin, seed, program, fault)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import warnings
 from collections.abc import Iterator
 
@@ -12,6 +11,7 @@ from random_model import PTX, PlainExecutor
 
 import metrale_gpu_runtime as mg
 from metrale_gpu_runtime.backend import GpuBackend
+from metrale_gpu_runtime.errors import EventError, HandleClosed, InvalidPointer
 from metrale_gpu_runtime.memory.in_flight import POLL_COUNT
 
 
@@ -71,3 +71,155 @@ def test_pinned_memory_has_an_address_while_a_capture_names_it(gpu) -> None:
         assert bytes(pinned.view) == b"\5" * 3 + b"\6" * 10 + b"\5" * 27
         capture.graph.close()
     gpu.free_host_pinned(pinned)
+
+
+def affine(gpu: GpuBackend, x: object, count: int, factor: int, addend: int, blocks: int = 3) -> mg.KernelLaunch:
+    launch = mg.KernelLaunch(gpu, gpu.kernel("m", "affine")).grid(blocks).block(32)
+    return launch.arg_ptr(x).arg_u32(count).arg_u32(factor).arg_u32(addend)
+
+
+def test_an_event_of_an_ended_capture_draws_nobody_in(gpu) -> None:
+    """After the end it marks nothing until the graph runs: waiting for it is refused, and no stream is captured by it."""
+    with gpu.create_stream() as stream, gpu.create_stream() as other:
+        for is_kept in (True, False):
+            event = gpu.create_event()
+            gpu.begin_capture(stream)
+            event.record(stream)
+            if is_kept:
+                graph = gpu.end_capture(stream)
+            else:
+                gpu.abort_capture(stream)
+            with pytest.raises(EventError, match="capture"):
+                other.wait_event(event)
+            assert not other.is_capturing
+            assert len(graph) == 1
+        graph.close()
+
+
+def test_an_event_keeps_no_memory_of_its_capture(gpu) -> None:
+    """An event that was recorded in a capture outlives the graph, and the graph's memory does not."""
+    with gpu.create_stream() as stream:
+        event = gpu.create_event()
+        with gpu.capture(stream) as capture:
+            gpu.memset_async(gpu.buffer(70), 3, stream=stream)
+            event.record(stream)
+        assert gpu.live_alloc_count() == 1
+        del capture
+        assert gpu.live_alloc_count() == 0
+        event.close()
+
+
+def test_an_event_inside_a_replay_does_not_end_it(standin, gpu) -> None:
+    """Who has waited for an event in the middle of a graph has not waited for what comes behind it there."""
+    with gpu.create_stream() as stream:
+        x = gpu.buffer(200)
+        event = gpu.create_event()
+        with gpu.capture(stream) as capture:
+            event.record(stream)
+            affine(gpu, x, 50, 3, 1).launch(stream)
+        capture.graph.launch(stream)
+        event.synchronize()
+        with pytest.raises(mg.AllocationInUse):
+            x.free()
+        stream.synchronize()
+        x.free()
+        capture.graph.close()
+
+
+@pytest.mark.parametrize("is_debugging", [False, True])
+def test_a_closed_event_is_refused_before_anything_of_a_replay_runs(standin, gpu, is_debugging: bool) -> None:
+    """A graph that records or awaits an event which is gone issues nothing, neither as a whole nor one by one."""
+    with gpu.create_stream() as stream:
+        x = gpu.array(np.arange(50, dtype=np.uint32))
+        inside, outside = gpu.create_event(), stream.record_event()
+        with gpu.capture(stream) as capture:
+            affine(gpu, x, 50, 3, 1).launch(stream)
+            stream.wait_event(outside)
+            inside.record(stream)
+        outside.close()
+        standin.clear_journal()
+        if is_debugging:
+            with gpu.debug_sync(), pytest.raises(HandleClosed):
+                capture.graph.launch(stream)
+        else:
+            with pytest.raises(HandleClosed):
+                capture.graph.launch(stream)
+        assert standin.launch_count() == 0
+        assert np.array_equal(x.numpy(), np.arange(50))
+        capture.graph.close()
+        inside.close()
+
+
+def test_freed_memory_is_refused_where_it_is_recorded(standin, gpu) -> None:
+    """A launch prepared before its memory was freed, another device's too, becomes no part of a capture."""
+    with mg.open_backend("cuda:1") as other, gpu.create_stream() as stream:
+        gpu.enable_peer_access(other)
+        for owner in (gpu, other):
+            x = owner.buffer(200)
+            prepared = affine(gpu, x, 50, 3, 1).prepare(stream)
+            again = affine(gpu, x, 50, 5, 1)
+            again.launch(stream)
+            stream.synchronize()
+            owner.synchronize()
+            x.free()
+            with gpu.capture(stream) as capture:
+                for call in (prepared, lambda again=again: again.launch(stream)):
+                    with pytest.raises(InvalidPointer):
+                        call()
+            assert len(capture.graph) == 0
+            capture.graph.close()
+
+
+def test_a_sequence_with_freed_memory_issues_nothing(gpu) -> None:
+    """What is in front of the copy or fill that can run no more has not run either."""
+    x, y = gpu.array(np.arange(50, dtype=np.uint32)), gpu.buffer(30)
+    with gpu.sequence() as step:
+        affine(gpu, x, 50, 3, 1).launch()
+        gpu.memset_async(y, 3)
+    y.free()
+    with pytest.raises(InvalidPointer):
+        step()
+    assert np.array_equal(x.numpy(), np.arange(50))
+
+
+def test_guard_bands_are_no_part_of_a_capture(standin) -> None:
+    """Memory allocated while the default stream is captured has its red zones at once, and the graph does not know them."""
+    with mg.open_backend("cuda", redzone=64) as gpu:
+        gpu.begin_capture(mode="relaxed")
+        x = gpu.buffer(50)
+        gpu.memset_async(x, 3)
+        graph = gpu.end_capture()
+        assert len(graph) == gpu.driver.node_count(graph._driver_graph.handle) == 1
+        assert gpu.scan_redzones() == ()
+        graph.close()
+
+
+def test_a_graph_waits_for_the_recording_of_its_launch(gpu) -> None:
+    """An event that a graph waits for may be recorded anew behind the replay, on the same stream; the graph does not wait for that."""
+    with gpu.create_stream() as stream, gpu.create_stream() as other:
+        x = gpu.array(np.arange(50, dtype=np.uint32))
+        affine(gpu, x, 50, 3, 1).launch(other)
+        event = other.record_event()
+        with gpu.capture(stream) as capture:
+            stream.wait_event(event)
+            affine(gpu, x, 50, 5, 2).launch(stream)
+        capture.graph.launch(stream)
+        event.record(stream)
+        assert np.array_equal(x.numpy(), (np.arange(50) * 3 + 1) * 5 + 2)
+        capture.graph.close()
+
+
+def test_who_waits_for_an_event_of_a_replay_comes_behind_it(gpu) -> None:
+    """The event of a graph is recorded when the replay is queued, though that runs later."""
+    with gpu.create_stream() as stream, gpu.create_stream() as other:
+        x = gpu.array(np.arange(50, dtype=np.uint32))
+        event = gpu.create_event(timing=False)
+        with gpu.capture(stream) as capture:
+            affine(gpu, x, 50, 3, 1).launch(stream)
+            event.record(stream)
+        capture.graph.launch(stream)
+        other.wait_event(event)
+        affine(gpu, x, 50, 5, 2).launch(other)
+        other.synchronize()
+        assert np.array_equal(x.numpy(), (np.arange(50) * 3 + 1) * 5 + 2)
+        capture.graph.close()

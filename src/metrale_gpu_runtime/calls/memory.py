@@ -327,7 +327,10 @@ class MemoryCalls(QueueingCalls):
     def _fill_bands(
         self, driver_base: int, front: int, nbytes: int, back: int, fill: int, in_order: Lane | None
     ) -> None:
-        lane = in_order if in_order is not None else self._default_lane
+        lane = in_order
+        if lane is None:
+            # On a captured stream the fill would become part of the graph.
+            lane = self._default_lane if self._default_lane.capture is None else self._hidden_lane()
         with lane.lock:
             for address, count in ((driver_base, front), (driver_base + front + nbytes, back)):
                 if count:

@@ -153,11 +153,7 @@ class OrderingCalls(HandleCalls):
 
         So every rule about memory in use holds for theirs as well: frees wait, copies see what was written.
         """
-        if self._guest_lane is None:
-            with self._lock:
-                if self._guest_lane is None:
-                    self._guest_lane = self._open_lane(self._ask(None, self._driver.create_stream, 0))
-        ours = self._guest_lane
+        ours = self._hidden_lane()
         event, _ = guest._mark(lane.handle, lane)
         try:
             with ours.lock:
@@ -167,6 +163,14 @@ class OrderingCalls(HandleCalls):
                     block.uses[ours.handle] = block.last_use = use
         finally:
             guest._spare_marks.append(event)
+
+    def _hidden_lane(self) -> Lane:
+        """A stream that no caller knows, and that none can capture therefore; made when it is wanted first."""
+        if self._guest_lane is None:
+            with self._lock:
+                if self._guest_lane is None:
+                    self._guest_lane = self._open_lane(self._ask(None, self._driver.create_stream, 0))
+        return self._guest_lane
 
     # ------------------------------------------------ around an operation
 

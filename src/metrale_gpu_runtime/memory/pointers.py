@@ -37,10 +37,13 @@ class PointerValue:
     producer: Producer | None = None
 
     def check_alive(self) -> None:
-        """Raise InvalidPointer once the allocation was freed."""
+        """Raise InvalidPointer once the allocation was freed, another backend's too."""
         allocation = self.allocation
-        if allocation is not None and allocation.block.gone:
-            raise dead_pointer(self.address, allocation.block, "pointer")
+        if allocation is not None:
+            if allocation.block.gone:
+                raise dead_pointer(self.address, allocation.block, "pointer")
+        elif isinstance(self.producer, PeerMemory) and self.producer.block.gone:
+            raise dead_pointer(self.address, self.producer.block, "pointer to memory of another backend")
 
 
 def producers_of(pointers: Sequence[PointerValue]) -> tuple[Producer, ...]:
