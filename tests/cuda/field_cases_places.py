@@ -72,7 +72,8 @@ def opened(name: str, **options: object) -> Iterator[Place]:
     try:
         with mg.open_backend(name, **options) as gpu:
             yield Place(gpu, standin)
-        gc.collect()
+        if standin.live():
+            gc.collect()
         standin.clear_faults()
         # After a fault HIP takes nothing back: there is no context that could go, and all with it.
         is_kept = name == "hip" and gpu.is_lost
