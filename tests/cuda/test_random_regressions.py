@@ -223,3 +223,32 @@ def test_who_waits_for_an_event_of_a_replay_comes_behind_it(gpu) -> None:
         other.synchronize()
         assert np.array_equal(x.numpy(), (np.arange(50) * 3 + 1) * 5 + 2)
         capture.graph.close()
+
+
+def test_memory_whose_bands_could_not_be_waited_for_goes_back_behind_the_fills(standin) -> None:
+    """An allocation that fails after its red zones were queued is given back when those fills are done, not under them."""
+    with mg.open_backend("cuda", redzone=64) as gpu:
+        standin.fail_call("cuStreamSynchronize", 1)
+        with pytest.raises(mg.DriverError):
+            gpu.buffer(50)
+        assert gpu.live_alloc_count() == 0
+        assert standin.count("memory") == 1
+        gpu.synchronize()
+        assert standin.count("memory") == 0
+        assert standin.violations() == []
+
+
+@pytest.mark.parametrize("call", ["cuEventRecord", "cuStreamWaitEvent"])
+def test_a_peer_that_cannot_be_made_to_wait_is_waited_for(standin, gpu, call: str) -> None:
+    """Work on another device's memory that is queued already stays out of sight of nobody: its memory is not freed under it."""
+    with mg.open_backend("cuda:1") as other, gpu.create_stream() as stream:
+        gpu.enable_peer_access(other)
+        x = other.array(np.arange(50, dtype=np.uint32))
+        affine(gpu, x, 50, 3, 1).launch(stream)
+        other.synchronize()
+        standin.fail_call(call, 2)
+        affine(gpu, x, 50, 5, 2).launch(stream)
+        standin.clear_faults()
+        assert np.array_equal(x.numpy(), (np.arange(50) * 3 + 1) * 5 + 2)
+        other.synchronize()
+        x.free()

@@ -219,14 +219,15 @@ class MemoryCalls(QueueingCalls):
         front, back = (zone.front, zone.back(nbytes)) if is_guarded else (0, 0)
         driver_nbytes = front + nbytes + back
         driver_base = self._reserve(driver_nbytes, kind, lane)
+        filling = self._filling_lane(lane)
         born: Birth | None = None
         try:
             if is_guarded:
-                self._fill_bands(driver_base, front, nbytes, back, zone.fill, lane)
+                self._fill_bands(driver_base, front, nbytes, back, zone.fill, filling, waits=lane is None)
             if lane is not None:
                 born = self._mark_birth(lane)
         except GpuError:
-            self._take_nothing(driver_base, kind, lane)
+            self._take_nothing(driver_base, driver_nbytes, kind, lane, filling)
             raise
         allocation = self._ledger.enter(
             base=driver_base + front,
@@ -267,14 +268,32 @@ class MemoryCalls(QueueingCalls):
             lane.issued += 1
             return Birth(lane, lane.issued)
 
-    def _take_nothing(self, driver_base: int, kind: MemoryKind, lane: Lane | None) -> None:
-        """Give back what an allocation that failed half-way has had from the driver."""
-        if lane is None:
-            self._driver_free(driver_base, kind)
+    def _take_nothing(
+        self, driver_base: int, driver_nbytes: int, kind: MemoryKind, lane: Lane | None, filling: Lane
+    ) -> None:
+        """Give back what an allocation that failed half-way has had from the driver, behind the fills of its bands."""
+        with filling.lock:
+            if lane is not None:
+                self._driver_give_back(self._driver.free_async, driver_base, lane.handle)
+            filling.issued += 1
+            sequence = filling.issued
+        if lane is not None:
             return
-        with lane.lock:
-            self._driver_give_back(self._driver.free_async, driver_base, lane.handle)
-            lane.issued += 1
+        allocation = self._ledger.enter(
+            base=driver_base,
+            nbytes=driver_nbytes,
+            driver_base=driver_base,
+            driver_nbytes=driver_nbytes,
+            kind=kind,
+            label="",
+            site="",
+            index=self._ledger.next_index(),
+            owned=False,
+            is_counted=False,
+        )
+        block = allocation.block
+        block.uses[filling.handle] = QueuedOperation(filling.handle, sequence, lambda: "fill of guard bands")
+        self._retire(block, "alloc", "given back: its guard bands could not be filled")
 
     def _free_in_order(self, block: Block, lane: Lane, site: str) -> bool:
         """Give a block of the pool back in the stream's order; False where another stream still uses it."""
@@ -324,22 +343,25 @@ class MemoryCalls(QueueingCalls):
             total=total,
         )
 
+    def _filling_lane(self, lane: Lane | None) -> Lane:
+        """The stream on which guard bands are filled: that in whose order the memory is made, where there is one."""
+        if lane is not None:
+            return lane
+        # On a captured stream the fill would become part of the graph.
+        return self._default_lane if self._default_lane.capture is None else self._hidden_lane()
+
     def _fill_bands(
-        self, driver_base: int, front: int, nbytes: int, back: int, fill: int, in_order: Lane | None
+        self, driver_base: int, front: int, nbytes: int, back: int, fill: int, lane: Lane, *, waits: bool
     ) -> None:
-        lane = in_order
-        if lane is None:
-            # On a captured stream the fill would become part of the graph.
-            lane = self._default_lane if self._default_lane.capture is None else self._hidden_lane()
         with lane.lock:
             for address, count in ((driver_base, front), (driver_base + front + nbytes, back)):
                 if count:
                     self._ask(lane, self._driver.memset, address, fill, 1, count, lane.handle)
             lane.issued += 1
-        if in_order is not None:
-            return  # whoever uses the memory comes behind it
-        # Waited for: a kernel on another stream may write here before a queued fill would.
-        self._wait_for(lane)
+        # Whoever uses memory made in a stream's order comes behind it there. Else a kernel on another stream may write
+        # here before a queued fill would.
+        if waits:
+            self._wait_for(lane)
 
     def _block_to_free(self, pointer: object, call: str) -> Block | None:
         """The block whose first address this is; None for null."""

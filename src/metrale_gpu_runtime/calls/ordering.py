@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from ..errors import CaptureError
+from ..errors import CaptureError, GpuError
 from ..handles import EventHandle, StreamHandle
 from ..lane import Lane
 from ..memory.allocation import Block
@@ -224,14 +224,24 @@ class Handover:
         self._peers.setdefault(owner, []).append(block)
 
     def finish(self, sequence: int, what: str) -> None:
-        """The operation is queued under this number: keep what it uses until then, and let the others wait."""
+        """The operation is queued under this number: keep what it uses until then, and let the others wait.
+
+        It has happened, so a driver that refuses to let somebody wait is no failure of it: this waits here instead.
+        """
         gpu, lane = self._gpu, self._lane
         # A peer's memory is kept by its own books, as soon as they know of the use.
         kept = tuple(producer for producer in self._producers if not isinstance(producer, PeerMemory))
         if kept:
             with lane.lock:
                 lane.retain(sequence, kept)
-        for handle in self._waiting:
-            gpu._let_foreign_wait(handle, lane)
-        for owner, blocks in self._peers.items():
-            owner._enter_guest(gpu, lane, blocks, f"{what} of {gpu.capabilities.device}")
+        try:
+            for handle in self._waiting:
+                gpu._let_foreign_wait(handle, lane)
+            for owner, blocks in self._peers.items():
+                owner._enter_guest(gpu, lane, blocks, f"{what} of {gpu.capabilities.device}")
+        except GpuError as error:
+            try:
+                gpu._wait_for(lane)
+            except GpuError as second:
+                error.add_note(f"and waiting for {what} failed as well: {second}")
+                raise error from None
