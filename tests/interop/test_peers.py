@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from metrale_gpu_runtime.errors import (
     InvalidPointer,
     NotSupported,
 )
-from metrale_gpu_runtime.testing import MockGpuBackend
+from metrale_gpu_runtime.testing import FaultPlan, LaunchFault, MockGpuBackend
 
 CONTENT = bytes(range(40, 52))
 
@@ -221,3 +222,119 @@ def test_a_graph_uses_a_peers_memory_at_every_replay(machine, here, there):
         del buffer
         gc.collect()
         assert there.resolve_pointer(pointer).nbytes == 12
+
+
+def copies(here, there, target, stream):
+    """Each way in which `here` uses a buffer of `there`, waited for by `here` alone."""
+
+    def blocking(buffer):
+        here.copy_peer(buffer, target)
+
+    def queued(buffer):
+        here.copy_peer_async(buffer, target, stream=stream)
+        stream.synchronize()
+
+    def made(buffer):
+        here.array(buffer)
+
+    def launched(buffer):
+        here.kernel("m", "copy")[1, 1, 0, stream](buffer, target)
+        here.synchronize()
+
+    def asked(buffer):
+        here.kernel("m", "copy")[1, 1, 0, stream](buffer, target)
+        stream.record_event().synchronize()
+
+    return blocking, queued, made, launched, asked
+
+
+@pytest.mark.parametrize("way", range(5))
+def test_a_guest_that_has_waited_lets_go_of_the_owners_memory(machine, here, there, way):
+    """What a peer used and has waited for is given back at the owner's next call, without anybody waiting there."""
+    here.enable_peer_access(there)
+    target = here.buffer(12)
+    with here.create_stream() as stream, there.create_stream() as busy:
+        use = copies(here, there, target, stream)[way]
+        for number in range(5):
+            buffer = there.buffer(12)
+            there.memset_async(buffer, number + 1)
+            use(buffer)
+            del buffer
+            gc.collect()
+            assert there.live_bytes() == 0
+        # Nothing of the owner's own was waited for.
+        there.memset_async(kept := there.buffer(12), 1, stream=busy)
+        with pytest.raises(AllocationInUse):
+            there.free(kept)
+
+
+def test_a_guest_that_is_done_says_nothing_of_another(machine, here, there):
+    """Memory that two guests use is there until both have waited, in whichever order they do."""
+    with machine.open(2) as third:
+        mine, theirs = here.buffer(12), third.buffer(12)
+        for first, second in ((here, third), (third, here)):
+            buffer = there.array(np.frombuffer(CONTENT, np.uint8))
+            here.copy_peer_async(buffer, mine)
+            third.copy_peer_async(buffer, theirs)
+            del buffer
+            gc.collect()
+            first.synchronize()
+            assert there.live_bytes() == 12
+            second.synchronize()
+            assert there.live_bytes() == 0
+
+
+def test_the_owner_may_free_what_a_guest_has_waited_for(machine, here, there):
+    """`free` is refused while a peer may be using the memory, and not once that peer knows that it is done."""
+    pointer, target = there.alloc(12), here.buffer(12)
+    here.copy_peer_async(pointer, target)
+    with pytest.raises(AllocationInUse):
+        there.free(pointer)
+    here.synchronize()
+    there.free(pointer)
+    assert there.live_alloc_count() == 0
+
+
+def test_a_guest_whose_context_is_lost_says_nothing_of_the_owner(machine, there):
+    """A lost guest counts as done with everything, but the owner's own work that it waited for may not be."""
+    lost = LaunchFault(context_lost=True)
+    with machine.open(0) as here, there.create_stream() as busy:
+        here.mock.plan = FaultPlan().fail("launch", failure=lost)
+        buffer = there.buffer(12)
+        there.memset_async(buffer, 1, stream=busy)
+        here.copy_peer_async(buffer, here.buffer(12), stream=here.create_stream())
+        here.kernel("m", "k")[1, 1]()
+        with pytest.raises(mg.KernelFault):
+            here.synchronize(0)
+        assert here.is_lost
+        with pytest.raises(AllocationInUse):
+            there.free(buffer)
+        busy.synchronize()
+
+
+def test_two_backends_that_are_each_others_guests_do_not_stop_each_other(machine, here, there):
+    """Both copy from each other and wait, in two threads at once: both come to their end, and all memory goes back."""
+    start, failures = threading.Barrier(2), []
+
+    def work(gpu, other):
+        try:
+            source = other.array(np.frombuffer(CONTENT, np.uint8))
+            start.wait(20)
+            for _ in range(60):
+                target = gpu.buffer(12)
+                gpu.copy_peer_async(source, target)
+                gpu.synchronize(0)
+                assert target.tobytes() == CONTENT
+                gpu.live_bytes()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=pair, daemon=True) for pair in ((here, there), (there, here))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert not failures
+    assert not any(thread.is_alive() for thread in threads)
+    gc.collect()
+    assert here.live_bytes() == there.live_bytes() == 0

@@ -142,11 +142,13 @@ class OrderingCalls(HandleCalls):
     def _wait_for_peer(self, lane: Lane, owner: OrderingCalls, block: Block) -> None:
         """Let a stream of ours wait for the work of the backend whose memory this is."""
         for theirs in owner._users_of(block):
-            event, _ = owner._mark(theirs.handle, theirs)
+            event, sequence = owner._mark(theirs.handle, theirs)
             try:
-                self._await_mark(lane.handle, lane, event)
+                waiting = self._await_mark(lane.handle, lane, event)
             finally:
                 owner._spare_marks.append(event)
+            if not lane.is_foreign:
+                owner._in_flight.guests.note(theirs, sequence, lane, waiting, self._faults)
 
     def _enter_guest(self, guest: OrderingCalls, lane: Lane, blocks: Sequence[Block], what: str) -> None:
         """Enter a guest's use of our memory into our books: a stream of ours waits for theirs, and counts as user.
@@ -154,10 +156,11 @@ class OrderingCalls(HandleCalls):
         So every rule about memory in use holds for theirs as well: frees wait, copies see what was written.
         """
         ours = self._hidden_lane()
-        event, _ = guest._mark(lane.handle, lane)
+        event, marked = guest._mark(lane.handle, lane)
         try:
             with ours.lock:
                 sequence = self._await_mark(ours.handle, ours, event)
+                self._in_flight.guests.note(ours, sequence, lane, marked, guest._faults)
                 use = QueuedOperation(ours.handle, sequence, lambda: what)
                 for block in blocks:
                     block.uses[ours.handle] = block.last_use = use

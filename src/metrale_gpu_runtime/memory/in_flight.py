@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from .allocation import Block
+from .guests import GuestProgress
 
 if TYPE_CHECKING:
     from ..lane import Lane, Progress
@@ -30,6 +31,7 @@ class InFlight:
         self, ledger: Ledger, lanes: Mapping[int, Lane], progress: Progress, give_back: Callable[[Block], None]
     ) -> None:
         self._ledger, self._lanes, self._progress, self._give_back = ledger, lanes, progress, give_back
+        self.guests = GuestProgress()
         self._waiting: dict[int, Block] = {}
         self._waiting_nbytes = 0
         self._deferred: deque[Block] = deque()
@@ -71,6 +73,8 @@ class InFlight:
     @property
     def has_work(self) -> bool:
         """True when `settle` may find something to give back."""
+        if self.guests.has_links:
+            self.guests.look()
         if self._ledger.dropped or self._deferred:
             return True
         return self._seen != self._progress.count and bool(self._waiting)
