@@ -139,7 +139,7 @@ class BackendBooks:
         # the garbage collector comes by. Where a driver noticed a fault says nothing to whoever reads the error.
         fault.__traceback__ = None
         if fault.context_lost and self._trouble is None:
-            self._trouble = lambda: self._faults.context_lost(self._capabilities.device)
+            self._trouble = lambda: self._faults.context_lost(self._capabilities)
         return error
 
     def _mark_closed(self) -> None:

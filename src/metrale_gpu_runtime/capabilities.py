@@ -17,7 +17,8 @@ class Capabilities:
     `launch_priorities` are (least urgent, most urgent), the most urgent being the lower number. `dlpack_device` is
     DLPack's (device type, index) of its memory. `driver_version` is the vendor's number (13000 for CUDA 13.0).
     `lazy_memory`: address ranges can be reserved and backed later. `raw_stream_handles`: takes streams of other
-    libraries by `__cuda_stream__` or by their handle.
+    libraries by `__cuda_stream__` or by their handle. `usable_after_loss`: once its context is lost, the device can be
+    opened again in the same process.
     """
 
     backend: str
@@ -73,3 +74,4 @@ class Capabilities:
     tensor_map_encoding: bool = False
     linking: bool = False
     usable_after_fork: bool = True
+    usable_after_loss: bool = True

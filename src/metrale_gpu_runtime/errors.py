@@ -430,7 +430,10 @@ class KernelFault(GpuError, RuntimeError):
 
 
 class ContextLost(KernelFault):
-    """The device's context is gone since an earlier fault; `cause` is that first error. Open the backend anew."""
+    """The device's context is gone since an earlier fault; `cause` is that first error.
+
+    Where `Capabilities.usable_after_loss` is False, only a new process can use the device again.
+    """
 
     def __init__(self, message: str, *, cause: BaseException, launch: LaunchSummary | None = None) -> None:
         self.cause = cause

@@ -58,6 +58,22 @@ def test_the_third_launch_takes_the_context(standin) -> None:
     assert active_contexts() == 0
 
 
+def test_only_a_new_process_helps_and_both_errors_say_so(standin) -> None:
+    """A lost context names a remedy that works: no backend opened anew in this process, but a new process."""
+    with opened() as gpu:
+        standin.fail_context(gpu.driver.context, 719)
+        with pytest.raises(mg.KernelFault):
+            gpu.synchronize()
+        with pytest.raises(mg.ContextLost, match=r"start a new process \(mg\.testing\.run_isolated") as lost:
+            gpu.alloc(10)
+        assert "open another" not in str(lost.value)
+        assert not gpu.capabilities.usable_after_loss
+        with pytest.raises(mg.BackendUnavailable, match=r"this process lost its context on it earlier") as refused:
+            mg.open_backend("cuda")
+    for told in ("cuda: device 0", "CUDA_ERROR_LAUNCH_FAILED", "start a new process (mg.testing.run_isolated"):
+        assert told in str(refused.value)
+
+
 @pytest.mark.parametrize("code", STICKY)
 def test_sticky_codes_cost_the_context(standin, code: int) -> None:
     """Every code of which the driver says that nothing works any more is a fault with the context lost, from any call."""

@@ -89,6 +89,9 @@ def test_a_trap_loses_the_device_and_names_the_launch(executing, suite):
     with pytest.raises(mg.ContextLost) as lost:
         gpu.alloc(64)
     assert "hipErrorLaunchFailure" in str(lost.value.cause)
+    assert "start a new process (mg.testing.run_isolated" in str(lost.value)
+    with pytest.raises(mg.BackendUnavailable, match=r"hip: device 0 cannot be opened: this process lost its context"):
+        mg.open_backend("hip")
 
 
 def test_threads_on_two_devices_keep_their_own(executing):

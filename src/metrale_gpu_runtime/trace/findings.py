@@ -11,6 +11,7 @@ from ..errors import ContextLost, DriverFault, Finding, KernelFault, LaunchSumma
 from .operations import QueuedLaunch
 
 if TYPE_CHECKING:
+    from ..capabilities import Capabilities
     from ..lane import Lane
     from ..memory.ledger import Ledger
 
@@ -70,7 +71,7 @@ class FaultBook:
                 each.abandon()
         return error
 
-    def context_lost(self, device: str) -> ContextLost:
+    def context_lost(self, capabilities: Capabilities) -> ContextLost:
         """What every call raises once the context is lost."""
         cause = self.lost
         assert cause is not None
@@ -84,9 +85,15 @@ class FaultBook:
             since += f" or one of the {len(cause.suspects) - 1} before it" if len(cause.suspects) > 1 else ""
         else:
             since = "since a fault"
+        if capabilities.usable_after_loss:
+            remedy = "Nothing can be run on it any more; close this backend and open another"
+        else:
+            remedy = (
+                "The driver runs nothing more on this device for this process, nor for a backend that it opens anew; "
+                "start a new process (mg.testing.run_isolated runs a case in one)"
+            )
         return ContextLost(
-            f"{device}: context lost {since}: {cause.code_name}. Nothing can be run on it any more; "
-            "close this backend and open another",
+            f"{capabilities.device}: context lost {since}: {cause.code_name}. {remedy}",
             cause=cause,
             launch=launch,
         )

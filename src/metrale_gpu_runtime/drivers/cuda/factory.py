@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from ...driver import DeviceListing, Driver, DriverFactory, DriverOptions
 from ...errors import BackendUnavailable, DriverFault, GpuError
+from ..session.faults import cannot_be_opened
 
 
 class CudaFactory(DriverFactory):
@@ -37,7 +38,7 @@ class CudaFactory(DriverFactory):
         try:
             return CudaDriver(api, index)
         except (DriverFault, GpuError) as error:
-            raise BackendUnavailable(f"cuda: device {index} cannot be opened: {error}", backend="cuda") from error
+            raise cannot_be_opened("cuda", index, error) from error
 
 
 def _require_bindings() -> None:

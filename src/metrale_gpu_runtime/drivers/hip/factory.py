@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...driver import DeviceListing, DriverFactory, DriverOptions
 from ...errors import BackendUnavailable, DriverFault, GpuError
+from ..session.faults import cannot_be_opened
 
 if TYPE_CHECKING:
     from .driver import HipDriver
@@ -44,7 +45,7 @@ class HipFactory(DriverFactory):
         try:
             return HipDriver(api, index)
         except (DriverFault, GpuError) as error:
-            raise BackendUnavailable(f"hip: device {index} cannot be opened: {error}", backend="hip") from error
+            raise cannot_be_opened("hip", index, error) from error
 
 
 def _require_bindings() -> None:

@@ -86,4 +86,6 @@ def read_capabilities(
         raw_stream_handles=True,
         linking=is_linking,
         usable_after_fork=False,
+        # The primary context is the process's: who retains it anew gets the lost one.
+        usable_after_loss=False,
     )

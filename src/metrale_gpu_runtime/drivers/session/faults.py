@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...errors import CaptureError, DriverError, DriverFault, NotSupported, OutOfDeviceMemory
+from ...errors import BackendUnavailable, CaptureError, DriverError, DriverFault, NotSupported, OutOfDeviceMemory
 from .api import ApiError, MissingEntryPoint, Traits
 
 # Both vendors have the same numbers. Source: cuda.h, CUresult; hip_runtime_api.h, hipError_t.
@@ -73,3 +73,15 @@ class Faults:
         return OutOfDeviceMemory(
             f"{self._device}: out of memory in {error.call}: {asked}{left}", nbytes=nbytes, free=free, total=total
         )
+
+
+def cannot_be_opened(backend: str, index: int, error: Exception) -> BackendUnavailable:
+    """What opening a device raises for what its driver said; a context that was lost earlier is told as such."""
+    if isinstance(error, DriverFault) and error.context_lost:
+        return BackendUnavailable(
+            f"{backend}: device {index} cannot be opened: this process lost its context on it earlier "
+            f"({error.code_name}), and the driver gives no other one to the same process; start a new process "
+            "(mg.testing.run_isolated runs a case in one)",
+            backend=backend,
+        )
+    return BackendUnavailable(f"{backend}: device {index} cannot be opened: {error}", backend=backend)
