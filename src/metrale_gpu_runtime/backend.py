@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable
 from typing import Self, cast
 
+from .books import interpreter
 from .calls.buffers import BufferCalls
 from .calls.capture import CaptureCalls
 from .calls.debugging import DebugCalls
@@ -72,6 +73,7 @@ class GpuBackend(BufferCalls, LazyCalls, TensorMapCalls, CaptureCalls, ModuleCal
             if self._is_closing:
                 return []
             self._is_closing = True
+        self._begin_closing()
         failures: list[Exception] = []
         for capture in list(self._captures):
             try:
@@ -135,10 +137,8 @@ class GpuBackend(BufferCalls, LazyCalls, TensorMapCalls, CaptureCalls, ModuleCal
         for event in list(self._live_events):
             attempt(self._destroy_event_handle, event)
         for lane in self._lanes_in_order():
-            if lane is not self._default_lane:
-                lane.gone = lane.gone or "closed with its backend"
-                if lane.is_idle:
-                    attempt(self._destroy_lane, lane)
+            if lane is not self._default_lane and lane.is_idle:
+                attempt(self._destroy_lane, lane)
 
     def __enter__(self) -> Self:
         self._check_usable()
@@ -182,6 +182,7 @@ def _close_quietly(gpu: GpuBackend) -> None:
 
 @atexit.register
 def _close_all() -> None:
+    interpreter.is_ending = True
     for gpu in list(_open_backends):
         _close_quietly(gpu)
 

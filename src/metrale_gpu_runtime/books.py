@@ -6,7 +6,9 @@ import itertools
 import threading
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import get_ident
 from typing import TYPE_CHECKING, NoReturn, ParamSpec, TypeVar
 
 from .capabilities import Capabilities
@@ -31,6 +33,15 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class _Interpreter:
+    """Whether the interpreter is ending: set by the first of what runs at exit."""
+
+    is_ending = False
+
+
+interpreter = _Interpreter()
 
 
 class BackendBooks:
@@ -77,6 +88,10 @@ class BackendBooks:
         self._windows: weakref.WeakSet[Window] = weakref.WeakSet()
         self._threads = threading.local()
         self._lock = threading.RLock()
+        # Held while a stream waits for another one's mark, and while a stream's marks are taken from it.
+        self._marks_lock = threading.Lock()
+        # The thread that is closing this backend: what is refused to all others it still may do.
+        self._closer = 0
         self._default_lane = self._open_lane(DEFAULT_STREAM)
 
     # ------------------------------------------------ what it is
@@ -106,12 +121,25 @@ class BackendBooks:
     def _check_usable(self) -> None:
         """Raise HandleClosed after `close`, ContextLost after the loss of the context."""
         if self._trouble is not None:
+            self._refuse()
+
+    def _refuse(self) -> None:
+        """Raise what is wrong with this backend, unless this is the thread that is closing it.
+
+        While the interpreter ends, only daemon threads are left beside that one. What they are in the middle of ends
+        here without a word: an exception would be printed, and they are about to be ended anyway.
+        """
+        if self._closer == get_ident():
+            return
+        if interpreter.is_ending and get_ident() != threading.main_thread().ident:
+            threading.Event().wait()
+        if self._trouble is not None:
             raise self._trouble()
 
     def _ask(self, lane: Lane | None, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """One driver call; a fault that it finds is raised as KernelFault."""
         if self._trouble is not None:
-            raise self._trouble()
+            self._refuse()
         threads = self._threads.__dict__
         was_asking = threads.get("is_asking", False)
         threads["is_asking"] = True
@@ -142,10 +170,21 @@ class BackendBooks:
             self._trouble = lambda: self._faults.context_lost(self._capabilities)
         return error
 
+    def _begin_closing(self) -> None:
+        """Refuse every new call of other threads; those that are queueing work come to their end first."""
+        self._closer = get_ident()
+        device = self._capabilities.device
+        self._trouble = lambda: HandleClosed(
+            f"the backend on {device} is being closed; open it again with open_backend()"
+        )
+        for lane in list(self._lanes.values()):
+            lane.shut("closed with its backend")
+
     def _mark_closed(self) -> None:
         self._is_closed = True
         device = self._capabilities.device
         self._trouble = lambda: HandleClosed(f"the backend on {device} is closed; open it again with open_backend()")
+        self._closer = 0
 
     def _leave_to_parent(self) -> None:
         """In a child after fork: every call raises at once, and nothing is given back, for it is the parent's.
@@ -193,27 +232,35 @@ class BackendBooks:
         given back. Raises CaptureError for a stream that is being captured: the driver would end its capture for it.
         """
         if self._trouble is not None:
-            raise self._trouble()
+            self._refuse()
         capture = lane.capture
         if capture is not None:
             raise CaptureError(
                 f"this call has to wait for stream {lane.handle}, which is being captured (mode {capture.mode!r}, "
                 f"since {capture.site}) and was given work before that; end the capture first (gpu.end_capture)"
             )
-        with self._lock:
-            if self._lanes.get(lane.handle) is not lane:
+        with self._asking_about(lane) as is_there:
+            if not is_there:
                 return  # another thread has destroyed it, which waits for its work
-            lane.waiters += 1
-        try:
             if lane.is_synchronous:
                 # Another thread may be running work here; it holds the lock until that is over.
                 with lane.lock:
                     self._synchronize(lane, own, earlier)
             else:
                 self._synchronize(lane, own, earlier)
+
+    @contextmanager
+    def _asking_about(self, lane: Lane) -> Iterator[bool]:
+        """Keep a stream from being destroyed while the driver is asked about it; False when it is gone already."""
+        with self._lock:
+            is_there = self._lanes.get(lane.handle) is lane
+            lane.waiters += is_there
+        try:
+            yield is_there
         finally:
-            with self._lock:
-                lane.waiters -= 1
+            if is_there:
+                with self._lock:
+                    lane.waiters -= 1
 
     def _synchronize(self, lane: Lane, own: QueuedLaunch | None, earlier: bool) -> None:
         sequence = lane.issued
@@ -246,28 +293,32 @@ class BackendBooks:
 
     def _has_passed(self, lane: Lane) -> bool:
         """Ask the driver whether the stream has nothing left to do."""
-        sequence = lane.issued
-        done = self._ask(lane, self._driver.query_stream, lane.handle)
+        with self._asking_about(lane) as is_there:
+            if not is_there:
+                return True  # destroying it has waited for its work
+            sequence = lane.issued
+            done = self._ask(lane, self._driver.query_stream, lane.handle)
         if done:
             lane.reached(sequence)
         return done
 
     def _poll(self, lane: Lane) -> None:
         """Find out how far a stream has come that may always be busy: by a mark of our own, asked for the next time."""
-        if lane.capture is not None:
-            return  # a mark would become part of the capture
-        if lane.fence is None:
-            lane.fence = self._ask(lane, self._driver.create_event, False)
-            self._live_events.add(lane.fence)
-        if lane.fence_sequence:
-            if not self._ask(lane, self._driver.query_event, lane.fence):
-                return
-            lane.reached(lane.fence_sequence)
-            lane.fence_sequence = 0
+        # One thread at a time from the question on: what another one has marked anew meanwhile is not what was reached.
         with lane.lock:
+            if lane.capture is not None or lane.gone:
+                return  # a mark would become part of the capture; nobody may queue one on a stream that is going
+            if lane.fence is None:
+                lane.fence = self._ask(lane, self._driver.create_event, False)
+                self._live_events.add(lane.fence)
+            reached = lane.fence_sequence
+            if reached and not self._ask(lane, self._driver.query_event, lane.fence):
+                return
             self._ask(lane, self._driver.record_event, lane.fence, lane.handle)
             lane.issued += 1
             lane.fence_sequence = lane.issued
+        if reached:
+            lane.reached(reached)
 
     def _order_birth(self, block: Block, lane: Lane) -> None:
         """Let a stream wait, once, for the allocation of memory that was made in another stream's order.
@@ -280,8 +331,10 @@ class BackendBooks:
         if born.lane.is_done(born.sequence) or born.lane.gone:
             block.born = None
         elif born.lane is not lane and lane not in born.ordered:
-            assert born.lane.birth_mark is not None
-            self._ask(lane, self._driver.wait_event, lane.handle, born.lane.birth_mark)
+            with self._marks_lock:
+                # Gone by now: destroying the stream has waited for the allocation.
+                if born.lane.birth_mark is not None:
+                    self._ask(lane, self._driver.wait_event, lane.handle, born.lane.birth_mark)
             born.ordered.add(lane)
 
     # ------------------------------------------------ giving back
@@ -324,10 +377,19 @@ class BackendBooks:
             if not self.is_lost:
                 raise
         except GpuError as error:
-            warnings.warn(f"the driver did not take something back: {error}", GpuResourceWarning, stacklevel=2)
+            # Refused because another thread has begun to close the backend: it gives everything back.
+            if not self._is_left_to_closer:
+                warnings.warn(f"the driver did not take something back: {error}", GpuResourceWarning, stacklevel=2)
+
+    @property
+    def _is_left_to_closer(self) -> bool:
+        """While one thread closes the backend, what is to be given back is its affair alone."""
+        return self._is_closing and self._closer != get_ident()
 
     def _settle(self) -> None:
         """Give back what finalisers have noted and nothing uses any more. Asks the driver nothing."""
+        if self._is_left_to_closer:
+            return
         if self._in_flight.has_work:
             self._in_flight.settle()
         if self._dropped_streams or self._dropped_events or (self._dropped_graphs and not self._captures):
@@ -362,6 +424,8 @@ class BackendBooks:
             return None
 
     def _destroy_lane(self, lane: Lane) -> None:
+        if self._is_left_to_closer:
+            return
         with self._lock:
             if self._lanes.get(lane.handle) is not lane:
                 return
@@ -370,7 +434,10 @@ class BackendBooks:
                 self._dropped_streams.append(lane)
                 return
             del self._lanes[lane.handle]
-        for mark in (lane.fence, lane.birth_mark):
+        lane.shut("it was destroyed")
+        with self._marks_lock:
+            marks, lane.fence, lane.birth_mark = (lane.fence, lane.birth_mark), None, None
+        for mark in marks:
             if mark is not None:
                 self._clean_up(self._destroy_event_handle, mark)
         self._sequence_floor = max(self._sequence_floor, lane.issued)
@@ -379,6 +446,8 @@ class BackendBooks:
 
     def _unload_retired(self) -> None:
         """Unload the code that nobody can reach any more, if nothing queued can be running it."""
+        if self._is_left_to_closer:
+            return
         while not self.is_lost and all(lane.is_idle for lane in list(self._lanes.values())):
             with self._lock:
                 if not self._retired_modules:
@@ -387,15 +456,15 @@ class BackendBooks:
             self._clean_up(self._ask, None, self._driver.unload_module, module)
 
     def _destroy_graph_handle(self, graph: GraphHandle) -> None:
-        if graph not in self._live_graphs:
+        if self._is_left_to_closer or graph not in self._live_graphs:
             return
         self._live_graphs.discard(graph)
         if not self._is_closed and not self.is_lost:
             self._ask(None, self._driver.destroy_graph, graph)
 
     def _destroy_event_handle(self, event: EventHandle) -> None:
-        if event not in self._live_events:
-            return  # a stream's own mark that went with all events when the backend was closed
+        if self._is_left_to_closer or event not in self._live_events:
+            return  # the latter: a stream's own mark that went with all events when the backend was closed
         self._live_events.discard(event)
         if not self._is_closed and not self.is_lost:
             self._ask(None, self._driver.destroy_event, event)

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from .errors import HandleClosed
 from .handles import EventHandle, StreamHandle
 from .trace.operations import QueuedLaunch
 
@@ -90,6 +91,16 @@ class Lane:
         # The handle by which other libraries know it, once it was asked for; the Stream that stands for it.
         self.native: int | None = None
         self.wrapper: weakref.ref[Stream] | None = None
+
+    def check_open(self) -> None:
+        """Raise HandleClosed once the stream takes no more work; asked with the lock held."""
+        if self.gone:
+            raise HandleClosed(f"stream {self.handle} takes no more work: {self.gone}")
+
+    def shut(self, how: str) -> None:
+        """Let nothing more be queued; a call that is queueing now comes to its end first."""
+        with self.lock:
+            self.gone = self.gone or how
 
     def is_done(self, sequence: int) -> bool:
         """True when the operation of that number is known to be done."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
@@ -222,13 +223,17 @@ class Event(_Held):
     A context manager that is destroyed at the end of the block; one that is dropped is destroyed as well.
     """
 
-    __slots__ = ("_gone", "_handle", "_has_timing", "_lane", "_recorder", "_sequence")
+    __slots__ = ("_epoch", "_gone", "_handle", "_has_timing", "_lock", "_recorded", "_recorder", "_users")
 
     def __init__(self, gpu: GpuBackend, handle: EventHandle, has_timing: bool) -> None:
         super().__init__(gpu)
         self._handle, self._has_timing = handle, has_timing
-        self._lane: Lane | None = None
-        self._sequence = 0
+        # (stream, number there) of its last recording; the epoch changes with each, and is None while one is made.
+        self._recorded: tuple[Lane, int] | None = None
+        self._epoch: object | None = object()
+        self._lock = threading.Lock()
+        # Threads that are giving it to the driver: until they are back it is not destroyed.
+        self._users = 0
         self._recorder: CaptureMark | None = None
         self._gone = ""
 
@@ -245,7 +250,7 @@ class Event(_Held):
     @property
     def is_recorded(self) -> bool:
         """True once a stream was told to record it, outside of a capture."""
-        return self._lane is not None
+        return self._recorded is not None
 
     @property
     def _end(self) -> str:
@@ -254,6 +259,15 @@ class Event(_Held):
     @property
     def _title(self) -> str:
         return f"event {self._handle}"
+
+    def note_recording(self, lane: Lane, sequence: int) -> None:
+        """It was recorded behind this operation of a stream; the engine's."""
+        self._recorded, self._recorder = (lane, sequence), None
+        self._epoch = object()
+
+    def is_as_of(self, epoch: object | None) -> bool:
+        """Whether nobody has recorded it since this epoch, or was about to; the engine's."""
+        return epoch is not None and self._epoch is epoch
 
     def record(self, stream: Stream | int | None = None) -> None:
         """Record it at the end of what is queued on a stream; a former recording is forgotten."""
@@ -277,7 +291,8 @@ class Event(_Held):
             self._gpu.destroy_event(self)
 
     def __repr__(self) -> str:
-        where = f"recorded on stream {self._lane.handle}" if self._lane is not None else "not recorded"
+        recorded = self._recorded
+        where = f"recorded on stream {recorded[0].handle}" if recorded is not None else "not recorded"
         return f"<Event {self._handle} of {self._gpu.capabilities.device}, {self._gone or where}>"
 
     def __del__(self) -> None:

@@ -103,6 +103,7 @@ class CaptureCalls(QueueingCalls):
             return
         try:
             with lane.lock:
+                lane.check_open()
                 self._ask(lane, self._driver.begin_capture, lane.handle, mode)
         except BaseException:
             self._forget_capture(capture)
@@ -124,6 +125,7 @@ class CaptureCalls(QueueingCalls):
         lane = capture.origin
         try:
             with lane.lock:
+                lane.check_open()
                 for each in capture.lanes:
                     self._ask(each, known.look, self._driver, each)
                 handle = self._ask(lane, self._driver.end_capture, lane.handle)
@@ -236,6 +238,7 @@ class CaptureCalls(QueueingCalls):
         # Before the locks: ordering takes those of other streams, and two replays could wait for each other's.
         handover = self._hand_over(lane, tuple(producers)) if producers else None
         with ours.lock, lane.lock:
+            lane.check_open()
             records = dict(bound)
             allocations = {allocation.block for allocation in sequence.allocations}
             allocations.update(allocation.block for _, record in bound for allocation in record.allocations)
@@ -311,6 +314,8 @@ class CaptureCalls(QueueingCalls):
 
     def _abort(self, capture: Capture, first: BaseException | None = None) -> None:
         """End a capture and forget what it recorded; a failure of that is a note on the first."""
+        if self._is_left_to_closer:
+            return
         try:
             if capture.nodes is not None and not self.is_lost:
                 self._ask(None, self._driver.abort_capture, capture.origin.handle)

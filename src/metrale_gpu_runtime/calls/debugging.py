@@ -81,6 +81,7 @@ class DebugCalls(BackendBooks):
                 found = bytearray(nbytes)
                 view = memoryview(found)
                 with lane.lock:
+                    lane.check_open()
                     self._ask(lane, self._driver.copy_d2h, view, address, lane.handle)
                     lane.issued += 1
                     # Should the wait fail, the copy may still run.
@@ -118,6 +119,7 @@ class DebugCalls(BackendBooks):
     def _fill_band(self, address: int, nbytes: int, fill: int) -> None:
         lane = self._default_lane
         with lane.lock:
+            lane.check_open()
             self._ask(lane, self._driver.memset, address, fill, 1, nbytes, lane.handle)
             lane.issued += 1
         self._wait_for(lane)

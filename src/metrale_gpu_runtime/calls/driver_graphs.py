@@ -84,6 +84,7 @@ class NodeRecorder:
         driver = gpu.driver
         operation.check()
         with lane.lock:
+            lane.check_open()
             try:
                 gpu._ask(lane, known.look, driver, lane)
                 gpu._ask(lane, submit, driver)

@@ -51,10 +51,7 @@ class HandleCalls(BackendBooks):
             raise TypeError(f"stream is {stream!r}; give a Stream, or None for the default stream")
         protocol = getattr(stream, "__cuda_stream__", None)
         if protocol is not None:
-            version, handle = protocol() if callable(protocol) else protocol
-            if version != 0:
-                raise NotSupported(f"__cuda_stream__ of version {version}; 0 is understood", feature="__cuda_stream__")
-            return self._foreign_stream(int(handle) or LEGACY_STREAM, stream)
+            return self._foreign_stream(_protocol_handle(stream, protocol) or LEGACY_STREAM, stream)
         if isinstance(getattr(stream, "cuda_stream", None), int):
             # An older torch, whose streams have no __cuda_stream__.
             return self._foreign_stream(stream.cuda_stream or LEGACY_STREAM, stream)  # type: ignore[attr-defined]
@@ -153,6 +150,21 @@ class HandleCalls(BackendBooks):
             backend=backend,
             feature="raw stream handles",
         )
+
+
+def _protocol_handle(stream: object, protocol: object) -> int:
+    """The handle that an object's `__cuda_stream__` gives: (version, handle). Source: CUDA Stream Protocol of cuda.core."""
+    shown = protocol() if callable(protocol) else protocol
+    name = f"__cuda_stream__ of the {type(stream).__name__} given as stream"
+    if not isinstance(shown, (tuple, list)) or len(shown) != 2:
+        raise TypeError(f"{name} gives {shown!r}; it should be a tuple (version, handle)")
+    version, handle = shown
+    for role, number in (("version", version), ("handle", handle)):
+        if isinstance(number, bool) or not hasattr(type(number), "__index__"):
+            raise TypeError(f"{name} gives {shown!r}, whose {role} is {number!r}; it should be a whole number")
+    if version != 0:
+        raise NotSupported(f"{name} has version {version}; 0 is understood", feature="__cuda_stream__")
+    return int(handle)
 
 
 def _is_unheld(lane: Lane) -> bool:

@@ -73,7 +73,7 @@ class LaunchCalls(QueueingCalls):
         queued then. Raises InvalidPointer when memory it names was freed since it was checked.
         """
         if self._trouble is not None:
-            raise self._trouble()
+            self._refuse()
         lane = stream._lane
         if lane.gone:
             stream._check_open()
@@ -110,6 +110,7 @@ class LaunchCalls(QueueingCalls):
         lent = record.lent
         handover = self._hand_over(lane, record.producers) if record.producers else None
         with lane.lock:
+            lane.check_open()
             launch = QueuedLaunch(
                 lane.handle,
                 lane.issued + 1,
@@ -193,6 +194,7 @@ class LaunchCalls(QueueingCalls):
 
     def _issue_empty(self, record: LaunchRecord, lane: Lane) -> None:
         with lane.lock:
+            lane.check_open()
             launch = QueuedLaunch(
                 lane.handle,
                 lane.issued + 1,
@@ -222,7 +224,7 @@ class LaunchCalls(QueueingCalls):
         memory in place. Raises InvalidPointer, ForeignHandle, ArgumentKindError, ArgumentError.
         """
         if self._trouble is not None:
-            raise self._trouble()
+            self._refuse()
         pointer = self._pointers.read(value, what)
         alignment = self._capabilities.buffer_offset_alignment
         if alignment > 1 and pointer.allocation is not None:

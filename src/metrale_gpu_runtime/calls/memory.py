@@ -102,6 +102,7 @@ class MemoryCalls(QueueingCalls):
             self._settle()
             return
         with lane.lock:
+            lane.check_open()
             if not lane.is_idle:
                 block.uses[lane.handle] = QueuedOperation(lane.handle, lane.issued, lambda: "free_async")
         self._retire(block, "free_async", f"given to free_async at {call_site(2)}")
@@ -254,6 +255,7 @@ class MemoryCalls(QueueingCalls):
         if lane is None:
             return self._ask(None, self._driver.alloc, nbytes, kind)
         with lane.lock:
+            lane.check_open()
             address = self._ask(lane, self._driver.alloc_async, nbytes, lane.handle)
             lane.issued += 1
             return address
@@ -261,6 +263,7 @@ class MemoryCalls(QueueingCalls):
     def _mark_birth(self, lane: Lane) -> Birth:
         """Record where in the stream's order an allocation was made. One mark a stream: a later one is as good."""
         with lane.lock:
+            lane.check_open()
             if lane.birth_mark is None:
                 lane.birth_mark = self._ask(lane, self._driver.create_event, False)
                 self._live_events.add(lane.birth_mark)
@@ -273,6 +276,7 @@ class MemoryCalls(QueueingCalls):
     ) -> None:
         """Give back what an allocation that failed half-way has had from the driver, behind the fills of its bands."""
         with filling.lock:
+            filling.check_open()
             if lane is not None:
                 self._driver_give_back(self._driver.free_async, driver_base, lane.handle)
             filling.issued += 1
@@ -301,6 +305,7 @@ class MemoryCalls(QueueingCalls):
         if is_asking or self._is_closed or self.is_lost or self._recorder_of(lane) is not None:
             return False
         with lane.lock:
+            lane.check_open()
             if any(use.stream != lane.handle for use in self._in_flight.pending_uses(block)):
                 return False
             if not self._ledger.remove(block, f"given to free_async at {site}"):
@@ -354,6 +359,7 @@ class MemoryCalls(QueueingCalls):
         self, driver_base: int, front: int, nbytes: int, back: int, fill: int, lane: Lane, *, waits: bool
     ) -> None:
         with lane.lock:
+            lane.check_open()
             for address, count in ((driver_base, front), (driver_base + front + nbytes, back)):
                 if count:
                     self._ask(lane, self._driver.memset, address, fill, 1, count, lane.handle)
@@ -365,7 +371,7 @@ class MemoryCalls(QueueingCalls):
 
     def _block_to_free(self, pointer: object, call: str) -> Block | None:
         """The block whose first address this is; None for null."""
-        if self._is_closed:
+        if self._is_closing:
             self._check_usable()
         if isinstance(pointer, DevicePtr):
             allocation = pointer.allocation

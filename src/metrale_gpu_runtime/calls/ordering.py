@@ -41,6 +41,7 @@ class OrderingCalls(HandleCalls):
                 self._ask(None, self._driver.record_event, event, handle)
                 return event, 0
             with lane.lock:
+                lane.check_open()
                 self._ask(lane, self._driver.record_event, event, handle)
                 return event, self._count(lane)
         except BaseException:
@@ -54,6 +55,7 @@ class OrderingCalls(HandleCalls):
             self._ask(None, self._driver.wait_event, handle, event)
             return 0
         with lane.lock:
+            lane.check_open()
             self._ask(lane, self._driver.wait_event, handle, event)
             return self._count(lane)
 
@@ -236,6 +238,7 @@ class Handover:
         kept = tuple(producer for producer in self._producers if not isinstance(producer, PeerMemory))
         if kept:
             with lane.lock:
+                lane.check_open()
                 lane.retain(sequence, kept)
         try:
             for handle in self._waiting:

@@ -175,6 +175,7 @@ class QueueingCalls(OrderingCalls):
         producers = producers_of(pointers)
         handover = self._hand_over(lane, producers) if producers else None
         with lane.lock:
+            lane.check_open()
             for pointer in pointers:
                 if pointer.allocation is not None and pointer.allocation.block.born is not None:
                     self._order_birth(pointer.allocation.block, lane)

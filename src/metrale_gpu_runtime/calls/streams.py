@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..driver import Driver
@@ -33,7 +34,12 @@ class StreamCalls(CopyCalls):
     def create_stream(self, priority: int = 0) -> Stream:
         """A new stream, not ordered with any other."""
         self._settle()
-        handle = self._ask(None, self._driver.create_stream, priority)
+        index = getattr(type(priority), "__index__", None)
+        if index is None or isinstance(priority, bool):
+            raise TypeError(
+                f"create_stream: priority is {priority!r}; it is a whole number (0, or lower for more urgent)"
+            )
+        handle = self._ask(None, self._driver.create_stream, int(index(priority)))
         return Stream(cast("GpuBackend", self), self._open_lane(handle), is_owned=True)
 
     def destroy_stream(self, stream: Stream) -> None:
@@ -41,7 +47,7 @@ class StreamCalls(CopyCalls):
 
         Raises HandleClosed for one destroyed already, ValueError for the default stream.
         """
-        if self._is_closed:
+        if self._is_closing:
             self._check_usable()
         lane = self.resolve_stream(stream)._lane
         if lane is self._default_lane:
@@ -53,12 +59,12 @@ class StreamCalls(CopyCalls):
             )
         if lane.capture is not None:
             self._refuse_while_recording("destroy_stream", lane)
-        lane_gone = f"at {call_site(2)}"
+        # First, so that nothing is queued behind the wait.
+        lane.shut(f"at {call_site(2)}")
         try:
             if not self.is_lost:
                 self._wait_for(lane)
         finally:
-            lane.gone = lane_gone
             self._settle()
             self._destroy_lane(lane)
 
@@ -134,49 +140,75 @@ class StreamCalls(CopyCalls):
         with self._lock:
             self._check_own_event(event)
             event._gone = f"at {site}"
-        self._destroy_event_handle(event._handle)
+            is_used = event._users > 0
+        if not is_used:
+            self._destroy_event_handle(event._handle)
+
+    @contextmanager
+    def _using(self, event: Event) -> Iterator[None]:
+        """Keep an event from being destroyed while the driver is given it; the last user of a destroyed one sees to it.
+
+        Raises as `_check_event`.
+        """
+        with self._lock:
+            self._check_event(event)
+            event._users += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                event._users -= 1
+                if event._gone and not event._users:
+                    self._dropped_events.append(event._handle)
 
     def record_event(self, event: Event, stream: Stream | int | None = None) -> None:
         """Record an event at the end of what is queued; a former recording is forgotten."""
-        self._check_event(event)
-        lane = self.resolve_stream(stream)._lane
-        recorder = self._recorder_of(lane)
-        if recorder is not None:
-            recorder.append(RecordedEvent(event, is_wait=False))
-            event._recorder = lane.capture.mark if lane.capture is not None else None
-            return
-        operation = self._queue(
-            lane,
-            lambda handle: self._driver.record_event(event._handle, handle),
-            (),
-            lambda: f"recording of event {event._handle}",
-            kind="record_event",
-        )
-        assert operation is not None
-        event._lane, event._sequence, event._recorder = lane, operation.sequence, None
+        with self._using(event):
+            lane = self.resolve_stream(stream)._lane
+            recorder = self._recorder_of(lane)
+            if recorder is not None:
+                recorder.append(RecordedEvent(event, is_wait=False))
+                event._recorder = lane.capture.mark if lane.capture is not None else None
+                return
+            with event._lock:
+                before, event._epoch = event._epoch, None
+                try:
+                    operation = self._queue(
+                        lane,
+                        lambda handle: self._driver.record_event(event._handle, handle),
+                        (),
+                        lambda: f"recording of event {event._handle}",
+                        kind="record_event",
+                    )
+                except BaseException:
+                    event._epoch = before
+                    raise
+                assert operation is not None
+                event.note_recording(lane, operation.sequence)
 
     def stream_wait_event(self, stream: Stream | int | None, event: Event) -> None:
         """Let later work of a stream wait for the event's last recording. Raises EventError when it has none.
 
         Waiting for an event that was recorded in a capture draws the stream into that capture.
         """
-        self._check_event(event)
-        lane = self.resolve_stream(stream)._lane
-        capture = event._recorder.capture if event._recorder is not None else None
-        if capture is not None and lane.capture is None:
-            self._draw_in(capture, event, lane)
-            return
-        recorder = self._recorder_of(lane)
-        if recorder is not None:
-            recorder.append(RecordedEvent(event, is_wait=True))
-            return
-        self._recording(event, "stream_wait_event: event")
-        self._wait_for_recording(lane, event)
+        with self._using(event):
+            lane = self.resolve_stream(stream)._lane
+            capture = event._recorder.capture if event._recorder is not None else None
+            if capture is not None and lane.capture is None:
+                self._draw_in(capture, event, lane)
+                return
+            recorder = self._recorder_of(lane)
+            if recorder is not None:
+                recorder.append(RecordedEvent(event, is_wait=True))
+                return
+            self._recording(event, "stream_wait_event: event")
+            self._wait_for_recording(lane, event)
 
     def _wait_for_recording(self, lane: Lane, event: Event) -> None:
         """Let a stream wait for an event's last recording that was queued; one in a capture is queued by a replay."""
-        other = event._lane
-        assert other is not None
+        epoch, recorded = event._epoch, event._recorded
+        assert recorded is not None
+        other, sequence = recorded
         operation = self._queue(
             lane,
             lambda handle: self._driver.wait_event(handle, event._handle),
@@ -185,27 +217,30 @@ class StreamCalls(CopyCalls):
             kind="stream_wait_event",
         )
         assert operation is not None
-        if other is not lane and not lane.is_synchronous:
-            lane.joins.append((operation.sequence, other, event._sequence))
+        if other is not lane and not lane.is_synchronous and event.is_as_of(epoch):
+            lane.joins.append((operation.sequence, other, sequence))
 
     def event_synchronize(self, event: Event) -> None:
         """Wait for an event's last recording. Raises EventError when it has none, KernelFault."""
-        self._check_event(event)
-        lane = self._recording(event, "event_synchronize: event")
-        self._refuse_while_recording("event_synchronize")
-        sequence = event._sequence
-        self._ask(lane, self._driver.synchronize_event, event._handle)
-        lane.reached(sequence)
+        with self._using(event):
+            epoch = event._epoch
+            lane, sequence = self._recording(event, "event_synchronize: event")
+            self._refuse_while_recording("event_synchronize")
+            self._ask(lane, self._driver.synchronize_event, event._handle)
+            # Recorded anew meanwhile, by another thread, the driver may have spoken of that recording.
+            if event.is_as_of(epoch):
+                lane.reached(sequence)
         self._settle()
 
     def event_query(self, event: Event) -> bool:
         """True when an event's last recording was reached. Raises EventError when it has none, KernelFault."""
-        self._check_event(event)
-        lane = self._recording(event, "event_query: event")
-        sequence = event._sequence
-        done = self._ask(lane, self._driver.query_event, event._handle)
+        with self._using(event):
+            epoch = event._epoch
+            lane, sequence = self._recording(event, "event_query: event")
+            done = self._ask(lane, self._driver.query_event, event._handle)
+            if done and event.is_as_of(epoch):
+                lane.reached(sequence)
         if done:
-            lane.reached(sequence)
             self._settle()
         return done
 
@@ -215,8 +250,11 @@ class StreamCalls(CopyCalls):
         Raises EventError, naming the event, when one was not recorded, not reached yet, made without timing, or lies
         behind the other; NotSupported where the device does not time events; ForeignHandle.
         """
+        with self._using(start), self._using(end):
+            return self._elapsed_ms(start, end)
+
+    def _elapsed_ms(self, start: Event, end: Event) -> float:
         for event, role in ((start, "start"), (end, "end")):
-            self._check_event(event)
             if not self._capabilities.event_timing:
                 raise NotSupported(
                     f"{self._capabilities.backend}: {self._capabilities.device} does not time events",
@@ -246,6 +284,7 @@ class StreamCalls(CopyCalls):
         """Let a stream belong to the capture in which this event was recorded."""
         if capture.nodes is not None:
             with lane.lock:
+                lane.check_open()
                 self._ask(lane, self._driver.wait_event, lane.handle, event._handle)
                 # From here on the driver captures the stream, whatever the next call says.
                 capture.join(lane)
@@ -291,20 +330,24 @@ class StreamCalls(CopyCalls):
             )
         event._check_open()
 
-    def _recording(self, event: Event, what: str) -> Lane:
-        """The stream of its recording. `what` begins the message of a refusal and ends in the event's role."""
+    def _recording(self, event: Event, what: str) -> tuple[Lane, int]:
+        """Its recording: the stream, and its number there.
+
+        `what` begins the message of a refusal and ends in the event's role.
+        """
         if event._recorder is not None:
             raise EventError(
                 f"{what}: {event!r} was recorded in a capture, so nothing has reached it; "
                 "record it on a stream that is not captured",
                 event=what.rpartition(" ")[2],
             )
-        if event._lane is None:
+        recorded = event._recorded
+        if recorded is None:
             raise EventError(
                 f"{what}: {event!r} was never recorded; gpu.record_event(event, stream) first",
                 event=what.rpartition(" ")[2],
             )
-        return event._lane
+        return recorded
 
 
 class RecordedEvent:
@@ -346,7 +389,7 @@ class RecordedEvent:
         """The driver has queued a replay that records the event."""
         if not self._is_wait:
             # It may lie anywhere in the replay: who has waited for it knows only what was queued before.
-            self._event._lane, self._event._sequence, self._event._recorder = lane, sequence - 1, None
+            self._event.note_recording(lane, sequence - 1)
 
     def describe(self) -> str:
         return f"{'wait for' if self._is_wait else 'recording of'} event {self._event.handle}"

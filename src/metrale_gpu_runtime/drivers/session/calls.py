@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
+import time
+from collections import deque
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
@@ -16,6 +18,10 @@ from .forks import generation
 P = ParamSpec("P")
 R = TypeVar("R")
 V = TypeVar("V")
+
+
+LONGEST_CALL_S = 10.0
+"""How long closing waits for another thread's call. A wait for a kernel that never ends may take for ever."""
 
 
 class CapturesUnderWay:
@@ -52,6 +58,8 @@ class Calls:
         self.api, self.context, self.faults = api, context, faults
         self._device, self._process, self._generation = device, os.getpid(), generation.number
         self._is_closed = False
+        # One entry for each call that is being made; adding and taking are single steps, whatever threads do them.
+        self._under_way: deque[None] = deque()
 
     @property
     def is_forked(self) -> bool:
@@ -63,15 +71,23 @@ class Calls:
         """True once a code has told that the context is gone."""
         return self.faults.lost is not None
 
-    def close(self) -> None:
-        """Refuse every call from now on."""
+    def close(self) -> bool:
+        """Refuse every call from now on, and let those that other threads are making come to their end.
+
+        False when one did not end in LONGEST_CALL_S: then the driver must be left alone.
+        """
         self._is_closed = True
+        end = time.monotonic() + LONGEST_CALL_S
+        while self._under_way and time.monotonic() < end:
+            time.sleep(0.0005)
+        return not self._under_way
 
     def queue(self, stream: int, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Make a call that adds work to a stream (a raw handle)."""
-        if self._is_closed or self._generation != generation.number:
-            raise self._unusable()
+        self._under_way.append(None)
         try:
+            if self._is_closed or self._generation != generation.number:
+                raise self._unusable()
             return self.context.run(call, *args, **kwargs)
         except NotRestored as error:
             # What was queued would be taken for not queued, and its memory given back: it must be over.
@@ -79,18 +95,24 @@ class Calls:
             raise self.error(error) from error
         except ApiError as error:
             raise self.error(error) from error
+        finally:
+            self._under_way.pop()
 
     def ask(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Make a call that names no stream, or adds nothing to the one it names."""
+        self._under_way.append(None)
         try:
             return self._run(call, *args, **kwargs)
         except ApiError as error:
             raise self.error(error) from error
+        finally:
+            self._under_way.pop()
 
     def make(
         self, undo: Callable[[R], object], nbytes: int, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs
     ) -> R:
         """As `ask`, for a call that makes something; `nbytes` is how much memory it takes, where that is known."""
+        self._under_way.append(None)
         try:
             return self._run(call, *args, **kwargs)
         except NotRestored as error:
@@ -98,11 +120,14 @@ class Calls:
             raise self.error(error, nbytes) from error
         except ApiError as error:
             raise self.error(error, nbytes) from error
+        finally:
+            self._under_way.pop()
 
     def give_back(
         self, books: dict[int, V], key: int, call: Callable[P, object], *args: P.args, **kwargs: P.kwargs
     ) -> None:
         """As `ask`, for a call that gives back what `books` hold under `key`: off the books unless it was refused."""
+        self._under_way.append(None)
         # First, and back again when refused: the driver may give the same number out anew before we are back.
         value = books.pop(key, None)
         try:
@@ -113,11 +138,13 @@ class Calls:
             if value is not None:
                 books.setdefault(key, value)
             raise self.error(error) from error
+        finally:
+            self._under_way.pop()
 
     def quietly(self, call: Callable[[], object]) -> None:
-        """Make a call while tidying up, when there is nobody to tell; a code that costs the context is remembered."""
+        """Make a call after the end, when there is nobody to tell; a code that costs the context is remembered."""
         try:
-            self._run(call)
+            self._run_open(call)
         except ApiError as error:
             self.faults.error(error)
 
@@ -134,6 +161,9 @@ class Calls:
     def _run(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         if self._is_closed or self._generation != generation.number:
             raise self._unusable()
+        return self._run_open(call, *args, **kwargs)
+
+    def _run_open(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         if captures_under_way.count:
             return self.context.run_relaxed(call, *args, **kwargs)
         return self.context.run(call, *args, **kwargs)

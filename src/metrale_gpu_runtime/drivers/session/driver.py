@@ -311,14 +311,14 @@ class SessionDriver(Driver):
         """Give back what is left, in the order that drivers want, and the context last.
 
         A code that comes back is one of a context that is gone or of something that its owner has given back already:
-        there is nobody to tell, and everything else must still be tried. In a forked child there is nothing to do: all
-        of it is the parent's.
+        there is nobody to tell, and the rest must still be tried. Calls of other threads come to their end first;
+        when one does not, all is left to the process's end. In a forked child it is all the parent's.
         """
         if self._is_closed:
             return
         self._is_closed = True
-        if self._calls.is_forked:
-            self._calls.close()
+        if not self._calls.close() or self._calls.is_forked:
+            # Ending a context under a thread that is inside of it could end the process.
             return
         for give_back in (
             *self._graphs.leftovers(),
@@ -329,7 +329,6 @@ class SessionDriver(Driver):
             *self._streams.leftovers(),
         ):
             self._calls.quietly(give_back)
-        self._calls.close()
         try:
             self._calls.context.release()
         except ApiError as error:
