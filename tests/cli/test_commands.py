@@ -71,6 +71,50 @@ def test_inspect_reads_cuda_c() -> None:
     assert "void scale_add(const float* x, float* y, unsigned int count, float factor)" in shown.stdout
 
 
+CODE = Path(__file__).parents[1] / "cuda_code" / "data"
+
+
+def test_inspect_reads_machine_code_without_a_device() -> None:
+    """Of a cubin: kernels, architecture, where the parameters lie, block bounds, and what its debug information tells."""
+    shown = run("inspect", CODE / "kernels.cubin")
+    assert shown.returncode == 0, shown.stderr
+    assert "cubin for sm_90" in shown.stdout
+    kernels = {
+        each["kernel"]: each for each in json.loads(run("inspect", CODE / "kernels.cubin", "--json").stdout)["kernels"]
+    }
+    assert kernels["scale"]["image"] == "cubin for sm_90"
+    assert kernels["scale"]["max_block"] == [192, 1, 1]
+    assert kernels["fixed"]["required_block"] == [32, 3, 1]
+    places = [(each["offset"], each["nbytes"]) for each in kernels["scale"]["parameters"]]
+    assert places == [(0, 8), (8, 8), (16, 4), (20, 4), (24, 24), (48, 2)]
+    require_rung("debug information")
+    assert (
+        "void scale(float* out, const unsigned short* in, float factor" in run("inspect", CODE / "debug.cubin").stdout
+    )
+
+
+def test_inspect_reads_every_image_of_a_fatbin() -> None:
+    """Each image has its own kernels; a compressed one is named with its architecture, not passed over."""
+    document = json.loads(run("inspect", CODE / "one.plain.fatbin", "--json").stdout)
+    assert [(each["kernel"], each["image"]) for each in document["kernels"]] == [
+        ("mark", "cubin for sm_80"),
+        ("mark", "PTX 9.0 for sm_80"),
+    ]
+    compressed = run("inspect", CODE / "defines.fatbin")
+    assert compressed.returncode == 0
+    assert "no kernels that can be read" in compressed.stdout
+    assert "note: cubin for sm_90: is compressed" in compressed.stdout
+    assert "note: PTX 9.0 for sm_90: is compressed" in compressed.stdout
+
+
+def test_inspect_refuses_damaged_machine_code(tmp_path: Path) -> None:
+    """A cubin that is cut off ends in one message."""
+    (tmp_path / "cut.cubin").write_bytes((CODE / "kernels.cubin").read_bytes()[:900])
+    done = run("inspect", tmp_path / "cut.cubin")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("ModuleLoadError: module 'cut'")
+
+
 def test_launch_runs_a_kernel_on_files(tmp_path: Path) -> None:
     """Arrays come from files, results go to new files beside them, the inputs stay as they were."""
     np.save(tmp_path / "x.npy", X)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import metrale_gpu_runtime as mg
+from metrale_gpu_runtime.discovery import BackendState
+from metrale_gpu_runtime.driver import DeviceListing
 
 PTX = str(Path(mg.__file__).parent / "cli" / "kernels" / "demo.ptx")
 
@@ -57,3 +60,19 @@ def test_a_warning_is_a_line_without_code(tmp_path: Path) -> None:
     assert ended.returncode == 0
     assert ended.stderr.startswith("GpuWarning: no GPU was taken")
     assert ended.stderr.count("\n") == 1
+
+
+def test_a_reason_is_printed_with_its_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a backend says of itself is no markup: the names of the extras stand in it as they must be typed."""
+    from rich.console import Console
+
+    from metrale_gpu_runtime.cli import devices
+
+    reason = 'not installed; pip install "metrale-gpu-runtime[cuda13]" (or [cuda12], [bold])'
+    card = DeviceListing("hip", 3, "card [red]")
+    states = {"cuda": BackendState("cuda", (), reason), "hip": BackendState("hip", (card,), "")}
+    monkeypatch.setattr(devices, "available_backends", lambda: states)
+    printed = io.StringIO()
+    devices.show_devices(False, Console(file=printed, width=400))
+    assert f"not usable: {reason}" in printed.getvalue()
+    assert "hip:3  card [red]" in printed.getvalue()

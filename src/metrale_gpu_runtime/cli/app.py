@@ -68,7 +68,7 @@ def devices(json: JsonOption = False) -> None:
 
 @app.command()
 def inspect(
-    file: Annotated[Path, typer.Argument(help="Code: .ptx or .cu.")],
+    file: Annotated[Path, typer.Argument(help="Code: .ptx, .cu, .cubin, .fatbin, …")],
     backend: BackendOption = "cpu",
     json: JsonOption = False,
     option: Annotated[list[str] | None, typer.Option("--option", help="A compiler option; may be repeated.")] = None,

@@ -10,6 +10,7 @@ from ..discovery import open_backend
 from ..errors import ArgumentError, GpuError, KernelFault
 from ..geometry import threads
 from ..launch import KernelLaunch
+from .plain import print_plain
 
 _COUNT = 1000
 _SIGNATURES = {
@@ -25,13 +26,13 @@ def run_demo(backend: str, console: Console) -> None:
     code = files(__package__) / "kernels" / "demo.ptx"
     x = numpy.arange(_COUNT, dtype=numpy.float32)
     with open_backend(backend) as gpu:
-        console.print(f"[bold]{gpu.capabilities.device}[/] ({gpu.capabilities.backend})\n")
+        print_plain(console, f"{gpu.capabilities.device} ({gpu.capabilities.backend})\n", "bold")
         gpu.load_module("demo", binary=code.read_bytes())
         scale_add = gpu.kernel("demo", "scale_add", signature=_SIGNATURES["scale_add"])
         device_x, device_y = gpu.array(x), gpu.array(numpy.ones(_COUNT, numpy.float32))
 
         console.rule("1. A kernel runs", align="left")
-        console.print(f"{scale_add.signature}", markup=False, highlight=False, soft_wrap=True)
+        print_plain(console, scale_add.signature)
         KernelLaunch(gpu, scale_add).grid(threads(_COUNT, 256)).block(256).arg_ptr(device_x).arg_ptr(device_y).arg_u32(
             _COUNT
         ).arg_f32(2.0).launch()
@@ -47,13 +48,13 @@ def run_demo(backend: str, console: Console) -> None:
             wrong.arg_f64(2.0).launch()
         except ArgumentError as error:
             console.print(f"[yellow]{type(error).__name__}[/]")
-            console.print(f"  {error}\n", markup=False, highlight=False, soft_wrap=True)
+            print_plain(console, f"  {error}\n")
         else:
             raise GpuError("the demo's wrong launch was accepted")
 
         console.rule("3. An overrun is caught, and the process lives on", align="left")
         if not gpu.capabilities.memory_check:
-            console.print(f"{gpu.capabilities.backend} does not check memory accesses; try --backend cpu")
+            print_plain(console, f"{gpu.capabilities.backend} does not check memory accesses; try --backend cpu")
             return
         overrun = gpu.kernel("demo", "fill_one_too_many", signature=_SIGNATURES["fill_one_too_many"])
         try:
@@ -61,7 +62,7 @@ def run_demo(backend: str, console: Console) -> None:
             gpu.synchronize()
         except KernelFault as fault:
             console.print(f"[yellow]{type(fault).__name__}[/]")
-            console.print(f"  {fault}\n", markup=False, highlight=False, soft_wrap=True)
+            print_plain(console, f"  {fault}\n")
         else:
             raise GpuError("the demo's overrun was not caught")
         scale_add[threads(_COUNT, 256), 256](device_x, device_y, _COUNT, 1.0)

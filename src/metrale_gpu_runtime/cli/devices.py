@@ -6,6 +6,7 @@ import json as json_text
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from ..discovery import available_backends
 
@@ -34,7 +35,7 @@ def show_devices(as_json: bool, console: Console) -> None:
     table = Table("backend", "device", "state")
     for state in states.values():
         if not state.devices:
-            table.add_row(state.name, "–", f"[yellow]not usable:[/] {state.reason}")
+            table.add_row(state.name, "–", Text.assemble(("not usable:", "yellow"), f" {state.reason}"))
         for each in state.devices:
-            table.add_row(state.name, f"{state.name}:{each.index}  {each.name}", "[green]usable[/]")
+            table.add_row(state.name, Text(f"{state.name}:{each.index}  {each.name}"), "[green]usable[/]")
     console.print(table)

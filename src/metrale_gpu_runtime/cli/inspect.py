@@ -7,15 +7,29 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
+from ..capabilities import Capabilities
 from ..discovery import open_backend
 from ..errors import NotSupported
+from ..modules.formats import format_of_suffix
+from ..modules.machine_code import kernels_in
+from ..modules.sources import find_code
 from ..signature import KernelSignature
+from .plain import print_plain
 
 
 def inspect_file(file: Path, backend: str, options: tuple[str, ...], as_json: bool, console: Console) -> None:
-    """Load the file and print its kernels. Raises what loading it raises."""
+    """Load the file and print its kernels. Raises what loading it raises.
+
+    Machine code that the backend does not take is read instead: it says for itself which kernels it has.
+    """
     with open_backend(backend) as gpu:
+        form = format_of_suffix(file.suffix)
+        takes = gpu.capabilities.code_formats
+        if form is not None and form.name in ("cubin", "fatbin") and form.name not in takes:
+            _inspect_machine_code(file, form.name, as_json, console)
+            return
         module = gpu.load_module(file.stem, path=file, options=options)
         rows = []
         for name in module:
@@ -40,26 +54,57 @@ def inspect_file(file: Path, backend: str, options: tuple[str, ...], as_json: bo
     if as_json:
         print(json_text.dumps({"file": str(file), "device": device, "kernels": rows}, indent=2))
         return
+    _show(file, rows, device, console)
+
+
+def _inspect_machine_code(file: Path, form: str, as_json: bool, console: Console) -> None:
+    code = find_code(file.stem, file, capabilities=Capabilities(backend="inspect", device="", code_formats=(form,)))
+    kernels, notes = kernels_in(code, file.stem)
+    rows: list[dict[str, object]] = [
+        {
+            "kernel": each.name,
+            "image": each.image,
+            "signature": str(each.signature),
+            "parameters": _parameters(each.signature),
+            "max_block": each.max_block,
+            "required_block": each.required_block,
+        }
+        for each in kernels
+    ]
+    if as_json:
+        print(json_text.dumps({"file": str(file), "device": None, "kernels": rows, "notes": notes}, indent=2))
+        return
+    if rows or not notes:
+        _show(file, rows, "", console)
+    else:
+        print_plain(console, f"{file}: no kernels that can be read")
+    for note in notes:
+        print_plain(console, f"note: {note}")
+
+
+def _show(file: Path, rows: list[dict[str, object]], device: str, console: Console) -> None:
     if not rows:
-        console.print(f"{file}: no kernels")
+        print_plain(console, f"{file}: no kernels")
     for row in rows:
         if "refused" in row:
-            console.print(f"[bold]{row['kernel']}[/]  [yellow]cannot run on {device}[/]")
-            console.print(f"  {row['refused']}", markup=False, highlight=False, soft_wrap=True)
+            console.print(Text.assemble((str(row["kernel"]), "bold"), "  ", (f"cannot run on {device}", "yellow")))
+            print_plain(console, f"  {row['refused']}")
             continue
-        console.print(row["signature"], markup=False, highlight=False, style="bold", soft_wrap=True)
+        print_plain(console, row["signature"], "bold")
         table = Table(show_header=False, box=None, pad_edge=False)
         for key, label in _FACTS.items():
-            if row[key] is not None:
-                table.add_row(f"  {label}", str(row[key]))
+            if row.get(key) is not None:
+                table.add_row(f"  {label}", Text(str(row[key])))
         console.print(table)
 
 
 _FACTS = {
+    "image": "compiled as",
     "static_shared_mem": "static shared memory, bytes",
     "local_mem": "local memory per thread, bytes",
     "registers": "registers per thread",
     "max_threads_per_block": "threads per block, at most",
+    "max_block": "block, at most",
     "required_block": "block must be",
 }
 

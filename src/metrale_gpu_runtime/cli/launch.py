@@ -12,6 +12,7 @@ from ..discovery import open_backend
 from ..errors import GeometryError
 from ..launch import KernelLaunch
 from .arguments import ArgumentTextError, ArrayArgument, BytesArgument, CommandArgument, NullArgument, read_argument
+from .plain import print_plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +76,10 @@ def launch_file(request: LaunchRequest, as_json: bool, console: Console) -> None
     if as_json:
         print(json_text.dumps(report, indent=2))
         return
-    console.print(str(report["signature"]), markup=False, highlight=False, style="bold", soft_wrap=True)
-    console.print(f"ran on {report['device']} in {elapsed_ms:.3f} ms", markup=False)
+    print_plain(console, report["signature"], "bold")
+    print_plain(console, f"ran on {report['device']} in {elapsed_ms:.3f} ms")
     for output in outputs:
-        console.print(f"  wrote {output['path']}  {output['dtype']} {output['shape']}", markup=False, soft_wrap=True)
+        print_plain(console, f"  wrote {output['path']}  {output['dtype']} {output['shape']}")
 
 
 def _extents(text: str, what: str) -> list[int]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from ..cuda_images import KernelFacts, best_entry, read_cubin, read_fatbin
 from ..driver import CodeImage
-from ..errors import GpuError, ModuleLoadError, PtxSyntaxError
-from ..signature import KernelSignature, from_code_object, from_cubin, from_mangled, from_ptx
+from ..errors import GpuError, ModuleLoadError, PtxSyntaxError, SignatureError
+from ..signature import DECLARED, KernelSignature, from_code_object, from_cubin, from_mangled, from_ptx, merge
 from .kernel_names import is_mangled
 from .parts import Part
 
@@ -145,6 +145,24 @@ def _read_machine_code(described: Described, module: str, image: CodeImage, capa
                 described.texts = ((Part(module, CodeInput("ptx", chosen.payload)), text),)
     except ModuleLoadError as error:
         described.notes.append(f"the machine code was not understood, so its signatures are not known: {error}")
+
+
+def merged_signature(symbol: str, sources: Sequence[KernelSignature], notes: list[str]) -> KernelSignature:
+    """The sources, strongest first, as one. What the compiled code says cannot be overruled by what was only derived.
+
+    A source that contradicts a weaker one becomes a note; raises SignatureError when the caller declared it.
+    """
+    if not sources:
+        return KernelSignature(symbol)
+    merged = sources[-1]
+    for stronger in reversed(sources[:-1]):
+        try:
+            merged = merge(stronger, merged)
+        except SignatureError as error:
+            if DECLARED in stronger.sources:
+                raise
+            notes.append(f"{symbol}: its {stronger.sources[0]} was set aside: {error}")
+    return merged
 
 
 def debug_signatures(

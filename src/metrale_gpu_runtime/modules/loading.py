@@ -13,10 +13,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..driver import CodeImage, CompiledSource, Driver, FunctionAttributes
-from ..errors import CompileError, GpuError, KernelNotFound, ModuleLoadError, NotSupported, SignatureError
+from ..errors import CompileError, GpuError, KernelNotFound, ModuleLoadError, NotSupported
 from ..handles import ModuleHandle
-from ..signature import DECLARED, KernelSignature, from_driver, merge, parse_declaration
-from .described import Described, debug_signatures, describe
+from ..signature import KernelSignature, from_driver, parse_declaration
+from .described import Described, debug_signatures, describe, merged_signature
 from .formats import ANY
 from .kernel_names import kernel_not_found, resolve_symbol
 from .parts import LinkRequest, Part, origin
@@ -142,22 +142,7 @@ class LoadedModule:
         sources += described.signatures(symbol)
         if attributes is not None and attributes.parameters is not None:
             sources.append(from_driver(symbol, attributes.parameters))
-        return self._merged(symbol, sources, described)
-
-    @staticmethod
-    def _merged(symbol: str, sources: Sequence[KernelSignature], described: Described) -> KernelSignature:
-        """The sources as one. What the compiled code says cannot be overruled by what was only derived."""
-        if not sources:
-            return KernelSignature(symbol)
-        merged = sources[-1]
-        for stronger in reversed(sources[:-1]):
-            try:
-                merged = merge(stronger, merged)
-            except SignatureError as error:
-                if DECLARED in stronger.sources:
-                    raise
-                described.notes.append(f"{symbol}: its {stronger.sources[0]} was set aside: {error}")
-        return merged
+        return merged_signature(symbol, sources, described.notes)
 
     # ------------------------------------------------ reading the text, once
 
