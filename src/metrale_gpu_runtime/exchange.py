@@ -9,8 +9,8 @@ import ctypes
 import math
 import sys
 from dataclasses import dataclass, replace
-from typing import Any
 
+from .array_interface import ON_CUDA, ON_HOST, ArrayInterface, interface_of, masked, refused
 from .dlpack import HOST_DEVICES, NO_WAIT, STREAM_DEVICES, device_name, dlpack_device, read_dlpack
 from .errors import GpuError, ScalarKindError
 from .host_address import address_of
@@ -62,8 +62,9 @@ def read_foreign(value: object) -> ForeignArray | None:
     A device array is never taken for a host array: the device interfaces are asked first. Of those, version 3 of the
     CUDA array interface says whose stream to wait for, and to let wait; DLPack whom to wait for; version 2 nothing.
     A NumPy scalar is no array: the memory that its interface shows is a copy made for the occasion. Raises
-    ScalarKindError for elements that no device can read (Python objects, dates, big-endian numbers), and with the
-    reason for an array that its library does not hand out (one that needs a gradient, a sparse one).
+    ScalarKindError for elements that no device can read (Python objects, dates, big-endian numbers), for masked arrays
+    and interfaces with a wrong field, and with the reason for an array that its library does not hand out (one that
+    needs a gradient, a sparse one).
     """
     kind = type(value)
     numpy = sys.modules.get("numpy")
@@ -75,13 +76,15 @@ def read_foreign(value: object) -> ForeignArray | None:
         raise ScalarKindError(
             "this tensor's elements are stored with the other sign (torch's negative bit); give x.resolve_neg()"
         )
-    interface = cuda_array_interface(value)
+    refuse_masked(value)
+    interface = interface_of(value, ON_CUDA)
     if interface is not None:
-        if int(interface.get("version", 0)) < 3 and hasattr(kind, "__dlpack__"):
+        if interface.version() < 3 and hasattr(kind, "__dlpack__"):
             return _from_dlpack(value)
         return _from_cuda_interface(value, interface)
-    if hasattr(kind, "__array_interface__") or hasattr(value, "__array_interface__"):
-        return _from_interface(value, value.__array_interface__, "the host", is_on_host=True)  # type: ignore[attr-defined]
+    interface = interface_of(value, ON_HOST)
+    if interface is not None:
+        return _from_interface(value, interface, "the host", is_on_host=True)
     if hasattr(kind, "__dlpack__"):
         return _from_dlpack(value)
     try:
@@ -89,6 +92,13 @@ def read_foreign(value: object) -> ForeignArray | None:
     except TypeError:
         return None
     return from_memoryview(view, value)
+
+
+def refuse_masked(value: object) -> None:
+    """Raise ScalarKindError for NumPy's masked arrays, which NumPy itself would hand out without their masks."""
+    masks = sys.modules.get("numpy.ma")
+    if masks is not None and isinstance(value, masks.MaskedArray):
+        raise masked()
 
 
 def from_memoryview(view: memoryview, owner: object) -> ForeignArray:
@@ -117,92 +127,46 @@ def _buffer_element(code: str, nbytes: int) -> ScalarType | None:
     return None
 
 
-def _from_interface(value: object, interface: dict[str, Any], where: str, *, is_on_host: bool) -> ForeignArray:
-    shape = tuple(int(extent) for extent in interface["shape"])
-    typestr = str(interface["typestr"])
+def _from_interface(value: object, interface: ArrayInterface, where: str, *, is_on_host: bool) -> ForeignArray:
+    interface.version()
+    interface.refuse_mask()
+    shape, typestr = interface.shape(), interface.typestr()
     item_nbytes = _item_nbytes(typestr)
-    data = interface.get("data")
-    strides = interface.get("strides")
-    if isinstance(data, tuple):
-        address, is_read_only = int(data[0] or 0), bool(data[1])
-    else:
-        # The array interface allows an object with the buffer protocol, and an offset into it.
-        below: Any = value if data is None else data
-        view = memoryview(below)
-        address, is_read_only = address_of(view) + int(interface.get("offset", 0)), view.readonly
+    address, is_read_only = interface.data()
+    if not address and item_nbytes * math.prod(shape):
+        raise ScalarKindError(
+            f"it shows {item_nbytes * math.prod(shape)} bytes at address 0, where no memory is", given=address
+        )
     dtype = getattr(value, "dtype", None)
     element = element_type_of(dtype) if getattr(dtype, "name", None) == "bfloat16" else None
     return ForeignArray(
         address,
         shape,
-        tuple(int(stride) for stride in strides) if strides is not None else None,
+        interface.strides(len(shape)),
         item_nbytes,
         element if element is not None else element_type_of(typestr),
         not is_read_only,
         is_on_host,
         where,
         # An interface made for this question may itself hold what keeps the memory.
-        (value, interface),
+        (value, interface.fields),
     )
 
 
-def cuda_array_interface(value: object) -> dict[str, Any] | None:
-    """What an object shows of a CUDA array, None for one that shows nothing. Raises ScalarKindError for a refusal."""
-    try:
-        interface: dict[str, Any] | None = getattr(value, "__cuda_array_interface__", None)
-    except GpuError:
-        raise
-    except Exception as error:
-        raise _refused(value, "__cuda_array_interface__", error) from error
-    return interface
-
-
-def interface_stream(interface: dict[str, Any]) -> int | None:
-    """The stream on which an array's last work is queued (version 3): 1 is the legacy default stream, 2 the thread's.
-
-    None: nothing is. Raises ScalarKindError for 0, which the interface forbids because it could mean either.
-    """
-    stream = interface.get("stream")
-    if stream is None:
-        return None
-    if int(stream) == 0:
-        raise ScalarKindError(
-            "its CUDA array interface names stream 0, which could be the legacy or the thread's default stream; "
-            "the interface wants 1 or 2 for those, None for no stream",
-            given=0,
-        )
-    return int(stream)
-
-
-def _from_cuda_interface(value: object, interface: dict[str, Any]) -> ForeignArray:
-    if interface.get("mask") is not None:
-        raise ScalarKindError("it is a masked array, and a kernel would use the masked elements too; fill them first")
-    interface_stream(interface)
+def _from_cuda_interface(value: object, interface: ArrayInterface) -> ForeignArray:
+    interface.stream()
     array = _from_interface(value, interface, "a CUDA device", is_on_host=False)
-    if array.strides is not None and len(array.strides) != len(array.shape):
-        raise ScalarKindError(f"its {len(array.strides)} strides do not fit the {len(array.shape)} axes it has")
     try:
         device = dlpack_device(value)
     except Exception as error:
-        raise _refused(value, "__dlpack_device__()", error) from error
+        raise refused(value, "__dlpack_device__()", error) from error
     return replace(
         array,
         where=device_name(device) if device is not None else array.where,
         device=device,
         protocol="cuda-array-interface",
-        version=int(interface.get("version", 0)),
+        version=interface.version(),
     )
-
-
-def _refused(value: object, call: str, error: Exception) -> ScalarKindError:
-    """What an array's own library said, with the next step where we know one."""
-    text = str(error).rstrip(".")
-    advice = ""
-    if "conjugate" in text:
-        advice = "; give x.resolve_conj()"
-    elif "different CUDA device" in text:
-        advice = "; torch hands out tensors of its current device only: with torch.cuda.device(x.device): ..."
-    return ScalarKindError(f"{type(value).__name__}.{call} refuses: {text}{advice}", given=type(value).__name__)
 
 
 def _item_nbytes(typestr: str) -> int:
@@ -213,7 +177,7 @@ def _item_nbytes(typestr: str) -> int:
             f"elements of type {typestr!r} mean nothing to a kernel; convert them to integers: a.view('i8')",
             given=typestr,
         )
-    if kind == "O" or not digits.isdigit():
+    if kind in "Ot" or not digits.isdigit():
         raise ScalarKindError(
             f"elements of type {typestr!r} have no fixed bytes that a kernel could read; convert them, for example "
             "with a.astype('f4')",
@@ -232,7 +196,7 @@ def _from_dlpack(value: object) -> ForeignArray:
     except GpuError:
         raise
     except Exception as error:
-        raise _refused(value, "__dlpack__()", error) from error
+        raise refused(value, "__dlpack__()", error) from error
     _, bits, lanes = tensor.dtype
     if bits * lanes % 8:
         raise ScalarKindError(

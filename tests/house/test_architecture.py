@@ -42,6 +42,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     # the engine: knows the contract, never a driver
     (
         "arguments",
+        "array_interface",
         "backend",
         "books",
         "buffers",

@@ -257,7 +257,7 @@ def test_what_cannot_be_read_right_is_refused(machine, gpu):
     with pytest.raises(ArgumentError, match="make it contiguous or pass strides"):
         gpu.resolve_pointer(array)
     array.strides = (4, 4)
-    with pytest.raises(ArgumentKindError, match="strides do not fit"):
+    with pytest.raises(ArgumentKindError, match=r"'strides' in .* is \(4, 4\); .* each of the 1 axes"):
         gpu.resolve_pointer(array)
     array.strides, array.current = None, 0
     with pytest.raises(ArgumentKindError, match="names stream 0"):

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..buffers import DeviceBuffer, as_numpy
 from ..elements import BYTES, Element, count_of, element_of, read_shape
-from ..exchange import ForeignArray, read_foreign
-from ..memory.pointers import check_unmasked, read_array_of
+from ..exchange import ForeignArray, read_foreign, refuse_masked
 from ..stream import Stream
 from ..trace.site import call_site
 from .memory import MemoryCalls, read_nbytes
@@ -41,7 +40,8 @@ class BufferCalls(MemoryCalls, QueueingCalls):
         if dtype is not None:
             import numpy
 
-            check_unmasked(source, "array")
+            # NumPy converts one without a word about its mask.
+            refuse_masked(source)
             source = numpy.asarray(source, dtype=element_of(dtype).dtype)
         source, array = _read_array(source)
         return self._new_buffer(array.shape, _element_of_array(source, array), label, site).copy_from(source)
@@ -79,10 +79,10 @@ class BufferCalls(MemoryCalls, QueueingCalls):
 
 def _read_array(source: Any) -> tuple[Any, ForeignArray]:
     """An array of any library, or numbers as one; made contiguous on the host, where the copy is a new array anyway."""
-    array = read_array_of(source, "array")
+    array = read_foreign(source)
     if array is None:
         source = as_numpy(source, None)
-        array = read_array_of(source, "array")
+        array = read_foreign(source)
     elif array.is_on_host and not array.is_contiguous:
         import numpy
 

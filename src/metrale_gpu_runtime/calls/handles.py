@@ -153,7 +153,7 @@ class HandleCalls(BackendBooks):
 
 
 def _protocol_handle(stream: object, protocol: object) -> int:
-    """The handle that an object's `__cuda_stream__` gives: (version, handle). Source: CUDA Stream Protocol of cuda.core."""
+    """The handle that an object's `__cuda_stream__` gives. Source: the CUDA Stream Protocol of cuda.core."""
     shown = protocol() if callable(protocol) else protocol
     name = f"__cuda_stream__ of the {type(stream).__name__} given as stream"
     if not isinstance(shown, (tuple, list)) or len(shown) != 2:

@@ -59,12 +59,13 @@ def dead_pointer(address: int, block: Block, what: str) -> InvalidPointer:
 
 
 def read_array_of(value: object, what: str) -> ForeignArray | None:
-    """The array of another library, or None. Raises ArgumentKindError for elements that no device can read."""
+    """The array of another library, or None. Raises ArgumentKindError for one that no device can read."""
     try:
         return read_foreign(value)
     except ScalarKindError as refused:
+        expected = refused.expected or "elements a device can read"
         raise ArgumentKindError(
-            f"{what}: {refused.message}", kernel="", expected="elements a device can read", given=refused.given
+            f"{what}: {refused.message}", kernel="", expected=expected, given=refused.given
         ) from None
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
+from ..array_interface import ON_CUDA, interface_of
 from ..dlpack import LEGACY_STREAM, PER_THREAD_STREAM, ROCM, read_dlpack
 from ..errors import ArgumentKindError, GpuError, InvalidPointer, NotSupported, ScalarKindError
-from ..exchange import ForeignArray, cuda_array_interface, interface_stream
+from ..exchange import ForeignArray
 from .allocation import Allocation, Block
 
 if TYPE_CHECKING:
@@ -41,22 +42,22 @@ class InterfaceArray(Producer):
 
     def precede(self, handover: Handover) -> None:
         # Read anew at each use: the stream is that of the moment.
-        interface = cuda_array_interface(self._value)
-        if interface is None:
-            raise _moved(self._value, self._address, "nothing")
-        address = int(interface["data"][0] or 0)
+        try:
+            interface = interface_of(self._value, ON_CUDA)
+            if interface is None:
+                raise _moved(self._value, self._address, "nothing")
+            address, _ = interface.data()
+            stream = interface.stream()
+        except ScalarKindError as refused:
+            raise ArgumentKindError(
+                f"{type(self._value).__name__}: {refused.message}", kernel="", given=refused.given
+            ) from None
         if address != self._address:
             raise _moved(self._value, self._address, f"{address:#x}")
         if self._version < 3:
             if handover.has_native_streams:
                 handover.wait_for_stream(LEGACY_STREAM)
             return
-        try:
-            stream = interface_stream(interface)
-        except ScalarKindError as refused:
-            raise ArgumentKindError(
-                f"{type(self._value).__name__}: {refused.message}", kernel="", given=refused.given
-            ) from None
         if stream is not None:
             handover.wait_for_stream(stream)
             handover.let_wait(stream)
