@@ -10,6 +10,7 @@ from .driver import FunctionAttributes
 from .errors import ArgumentCountError
 from .geometry import Extent
 from .kernel import Kernel
+from .modules.sources import strings_given
 
 if TYPE_CHECKING:
     from .backend import GpuBackend
@@ -73,9 +74,10 @@ def load_raw_kernel(gpu: GpuBackend, source: str, name: str, options: Sequence[s
     """
     if not isinstance(source, str):
         raise TypeError(f"raw_kernel takes the source as a string, not {type(source).__name__}")
+    options = strings_given("options", options)
     expressions = (name,) if "<" in name or "::" in name else ()
     text = "\0".join((source, *options, *expressions))
     module_name = f"raw_{name.split('<')[0]}_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
     if not gpu.has_module(module_name):
-        gpu.load_module(module_name, source=source, options=tuple(options), names=expressions)
+        gpu.load_module(module_name, source=source, options=options, names=expressions)
     return RawKernel(gpu.kernel(module_name, name))

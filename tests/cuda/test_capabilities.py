@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from pathlib import Path
+
 import pytest
 from kernels_for_launch import PTX
 
@@ -114,20 +117,22 @@ def test_priorities_outside_of_the_range_are_refused(standin) -> None:
 
 
 def test_whose_memory_an_address_is(standin) -> None:
-    """Device memory of any device is told by its DLPack device; managed, host and unknown memory is nobody's."""
+    """Device, managed and page-locked memory is told by its DLPack device; what the driver does not know is nobody's."""
     from metrale_gpu_runtime.driver import MemoryKind
 
     with mg.open_backend("cuda:0") as first, mg.open_backend("cuda:1") as second:
         one, other = first.driver.alloc(100), second.driver.alloc(100)
-        managed = first.driver.alloc(100, MemoryKind.MANAGED)
+        managed, pinned = second.driver.alloc(100, MemoryKind.MANAGED), first.driver.alloc(100, MemoryKind.PINNED)
         for driver in (first.driver, second.driver):
             assert driver.device_of(one + 60) == (2, 0)
             assert driver.device_of(other) == (2, 1)
-            assert driver.device_of(managed) is None
+            assert driver.device_of(managed + 60)[0] == 13
+            assert driver.device_of(pinned + 60) == (3, 0)
             assert driver.device_of(id(driver)) is None
         first.driver.free(one)
         second.driver.free(other)
-        first.driver.free(managed, MemoryKind.MANAGED)
+        second.driver.free(managed, MemoryKind.MANAGED)
+        first.driver.free(pinned, MemoryKind.PINNED)
 
 
 @pytest.mark.parametrize("room", [(1 << 16, 1 << 22), (24, 4096)])
@@ -151,6 +156,26 @@ def test_the_drivers_compiler_takes_options(standin) -> None:
         assert standin.count("module") == 0
         module = gpu.driver.load_module(CodeImage("m", "ptx", PTX.encode(), ("-maxrregcount=32", "-O3", "-lineinfo")))
         gpu.driver.unload_module(module)
+
+
+def test_options_that_nothing_takes_are_refused(standin) -> None:
+    """The driver hands options to its compiler for PTX, in a fatbin too, but drops them for machine code: refused."""
+    fatbin = Path(__file__).parents[1] / "cuda_code" / "data" / "one.plain.fatbin"
+    with ExitStack() as opened:
+        standin.set(compute_capability=90)
+        hopper = opened.enter_context(mg.open_backend("cuda:0"))
+        standin.set(compute_capability=80)
+        ampere = opened.enter_context(mg.open_backend("cuda:1"))
+        hopper.load_module("its PTX", path=fatbin, options=("-lineinfo",))
+        with pytest.raises(mg.ModuleLoadError, match="no option '-G'; it takes -maxrregcount=N") as refused:
+            hopper.load_module("m", path=fatbin, options=("-G",))
+        assert refused.value.module == "m"
+        standin.clear_journal()
+        with pytest.raises(
+            mg.ModuleLoadError, match="-lineinfo were given for a fatbin of which the driver takes the cubin for sm_80"
+        ):
+            ampere.load_module("m", path=fatbin, options=("-lineinfo",))
+        assert "cuModuleLoadDataEx" not in standin.names()
 
 
 def test_a_tensor_map_is_made_at_a_place_that_the_driver_takes(standin) -> None:

@@ -56,6 +56,62 @@ def test_what_nobody_defines_is_named() -> None:
     assert caught.value.module == "m"
 
 
+USES = 'extern "C" __device__ int twice(int);\nextern __device__ int offset;\n__global__ void uses(int* x) { *x = twice(*x) + offset; }\n'
+IDLE = "__device__ int idle_variable;\n"
+
+
+def test_the_user_of_an_undefined_symbol_is_found_in_the_symbol_tables(gpu: GpuBackend) -> None:
+    """nvJitLink blames whichever input came last; functions and variables are charged to the input that lacks them."""
+    with pytest.raises(CompileError) as caught:
+        gpu.load_module("m", link=[("cu", IDLE), ("cu", USES), ("cu", IDLE.replace("idle", "other"))])
+    assert "twice (used in input 1 (cuda-c))" in str(caught.value)
+    assert "offset (used in input 1 (cuda-c))" in str(caught.value)
+    assert "input 2" not in str(caught.value)
+    assert {where for where, _, _ in caught.value.diagnostics} == {"input 1 (cuda-c)"}
+
+
+@pytest.mark.parametrize("user", ["calls.ptx", "calls.cubin"])
+def test_the_user_is_found_before_and_behind_others(user: str) -> None:
+    """In PTX and in cubins, wherever the input stands."""
+    idle = CodeImage("idle", "ptx", b".version 8.0\n.target sm_90\n.address_size 64\n.visible .func idle() { ret; }\n")
+    for inputs in ([image(user), idle], [idle, image(user)]):
+        with pytest.raises(CompileError, match=rf"nothing defines twice \(used in {user}\)"):
+            link("m", inputs, architecture="sm_90")
+
+
+def test_a_file_is_not_named_where_nothing_tells_it(gpu: GpuBackend) -> None:
+    """LTO-IR shows no symbols: the missing one is named, and no input with it."""
+    with pytest.raises(CompileError, match="nothing defines twice; add the input") as caught:
+        gpu.load_module("m", link=[("cu", USES), ("cu", IDLE + "__device__ int offset;\n")], link_options=("-lto",))
+    assert ("", 0, "undefined reference to twice") in caught.value.diagnostics
+
+
+@pytest.mark.parametrize("driver_version", [12040, 13000])
+def test_link_time_optimisation_of_cuda_c(driver_version: int) -> None:
+    """-lto compiles CUDA C to LTO-IR, also for a driver older than the compiler; the types are known as without it."""
+    driver = CudaLikeDriver((9, 0), driver_version)
+    with GpuBackend(driver) as gpu:
+        module = gpu.load_module("m", link=[DATA / "calls.cu", DATA / "defines.cu"], link_options=("-lto",))
+        assert [each.format for each in driver.loaded] == ["cubin"]
+        # Made one by the optimiser: the function that was called is gone.
+        assert read_cubin(driver.loaded[0].data, "m").device_functions == ()
+        plain = gpu.load_module("plain", link=[DATA / "calls.cu", DATA / "defines.cu"])
+        assert read_cubin(driver.loaded[1].data, "plain").device_functions == ("twice",)
+        assert str(module["apply"].signature) == str(plain["apply"].signature)
+
+
+def test_link_time_optimisation_of_nothing_that_can_be_is_explained(gpu: GpuBackend) -> None:
+    """Cubins are compiled already: the refusal says what -lto takes."""
+    with pytest.raises(CompileError, match="-lto optimises LTO-IR, and no input is any"):
+        gpu.load_module("m", link=[DATA / "calls.cubin", DATA / "defines.cubin"], link_options=("-lto",))
+
+
+def test_options_of_a_compiler_that_does_not_run_are_refused(gpu: GpuBackend) -> None:
+    """Without source among the inputs nothing takes options=."""
+    with pytest.raises(ModuleLoadError, match=r"options -G are the compiler's.*link_options="):
+        gpu.load_module("m", link=[DATA / "calls.ptx", DATA / "defines.ptx"], options=("-G",))
+
+
 @pytest.mark.parametrize("second", ["defines.ptx", "defines.cubin"])
 def test_what_two_define_is_named(second: str) -> None:
     """nvJitLink would take the first and report success."""

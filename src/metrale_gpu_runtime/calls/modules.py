@@ -17,7 +17,7 @@ from ..modules.linking import LinkInput, find_parts
 from ..modules.loading import LoadedModule
 from ..modules.parts import LinkRequest
 from ..modules.registry import ModuleRegistry
-from ..modules.sources import CodeInput, PathGiven, find_code
+from ..modules.sources import CodeInput, PathGiven, find_code, strings_given
 from ..trace.site import call_site
 from .streams import StreamCalls
 
@@ -69,6 +69,8 @@ class ModuleCalls(StreamCalls):
         self._check_usable()
         if replace:
             self._refuse_while_recording("load_module with replace")
+        options, names = strings_given("options", options), strings_given("names", names)
+        link_options = strings_given("link_options", link_options)
         self._settle()
         code: CodeInput | LinkRequest
         if link is not None:

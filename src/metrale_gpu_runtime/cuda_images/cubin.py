@@ -46,7 +46,7 @@ class KernelFacts:
 class Cubin:
     """One cubin. `architecture` is None for a layout newer than is known here; a family suffix leaves no mark in it.
 
-    `is_relocatable`: it was compiled with -rdc=true and not linked. `undefined` are the functions that it lacks,
+    `is_relocatable`: it was compiled with -rdc=true and not linked. `undefined` are the symbols that it lacks,
     `definitions` the symbols, variables too, that no other input of a link may define.
     """
 
@@ -70,10 +70,14 @@ def read_cubin(data: bytes, module: str) -> Cubin:
         binding, kind = symbol.info >> 4, symbol.info & 0xF
         if symbol.section and binding == _STB_GLOBAL and kind in (_STT_OBJECT, _STT_FUNC):
             definitions.append(symbol.name)
-        if binding not in (_STB_GLOBAL, _STB_WEAK) or kind != _STT_FUNC:
+        if binding not in (_STB_GLOBAL, _STB_WEAK):
             continue
         if symbol.section == 0:
-            undefined.append(symbol.name)
+            # The linker's own, without a place too: weak objects (__UFT), and .nv.reservedSmem.offset0.
+            if kind == _STT_FUNC or (binding == _STB_GLOBAL and not symbol.name.startswith(".")):
+                undefined.append(symbol.name)
+        elif kind != _STT_FUNC:
+            continue
         elif symbol.other & _STO_CUDA_ENTRY:
             kernels.append(symbol.name)
         else:

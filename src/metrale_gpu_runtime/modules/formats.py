@@ -48,6 +48,11 @@ FORMATS = {
 }
 ANY = "any"
 
+COMPILED_ALREADY = frozenset({"cubin", "hsaco", "metallib", "spirv"})
+"""Forms that no option changes any more. (A fatbin may hold PTX.)"""
+
+TAKES_OPTIONS = "options= are for source, which is compiled, and on CUDA for PTX, which the driver compiles"
+
 _BY_SUFFIX = {suffix: each for each in FORMATS.values() for suffix in each.suffixes}
 _EM_CUDA, _EM_AMDGPU, _ET_REL = 190, 224, 1
 _FATBIN_MAGIC = (b"\x50\xed\x55\xba", b"\xb1\x43\x62\x46")  # the image itself, and nvcc's wrapper around its address

@@ -19,6 +19,7 @@ LinkInput = str | os.PathLike[str] | tuple[str, bytes | bytearray | memoryview |
 """A path; (form or suffix, contents): ("ptx", text), (".cubin", data); or source text, which has a line break."""
 
 _TAKEN = ("ptx", "cuda-c", "cubin", "fatbin", "ltoir", "object", "library")
+_LTO_OPTION = "-lto"
 _RELOCATABLE_OPTIONS = frozenset({"-rdc=true", "--relocatable-device-code=true", "-dc", "--device-c"})
 
 
@@ -114,16 +115,23 @@ def load_linked(
         raise _refused(
             name, "names= instantiates C++ templates, which takes C++ source; there is none among the inputs"
         )
+    if options and not any(code.is_source for code in request.parts):
+        raise _refused(
+            name,
+            f"options {' '.join(options)} are the compiler's, and there is no source among the inputs; those of the "
+            "linker are link_options=",
+        )
     if sum(code.is_source for code in request.parts) == 1:
         names_of = {id(code): tuple(names) for code in request.parts}
     else:
         names_of = {id(code): _instantiated_in(code, names) for code in request.parts}
+    compiler_options = _for_linking(options, request.options)
     parts: list[Part] = []
     images: list[CodeImage] = []
     notes: list[str] = []
     for label, code in zip(request.names, request.parts, strict=True):
         if code.is_source:
-            part, more = _compiled(driver, name, label, code, options, names_of[id(code)])
+            part, more = _compiled(driver, name, label, code, compiler_options, names_of[id(code)])
             notes += more
         else:
             part = Part(label, code)
@@ -142,18 +150,28 @@ def _instantiated_in(code: CodeInput, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(each for each in names if re.split(r"[<(]", each)[0].split("::")[-1].strip() in words)
 
 
+def _for_linking(options: Sequence[str], link_options: Sequence[str]) -> list[str]:
+    """The compiler's options for what is linked: relocatable, and LTO-IR where the linker is to optimise it all."""
+    from .nvrtc import LTO_OPTIONS
+
+    given = list(options)
+    if not _RELOCATABLE_OPTIONS & set(given):
+        given.append("-rdc=true")
+    if _LTO_OPTION in link_options and not LTO_OPTIONS & set(given):
+        # With nothing but PTX or cubins to optimise, nvJitLink ends an -lto link with NVVM_ERROR_NO_MODULE_IN_PROGRAM.
+        given.append("-dlto")
+    return given
+
+
 def _compiled(
     driver: Driver, module: str, label: str, code: CodeInput, options: Sequence[str], names: Sequence[str]
 ) -> tuple[Part, tuple[str, ...]]:
     from .compiling import compile_for_device
 
-    given = list(options)
-    if not _RELOCATABLE_OPTIONS & set(given):
-        given.append("-rdc=true")
     compiled, notes = compile_for_device(
-        driver.capabilities, module, code.text(), path=code.path, options=given, names=names
+        driver.capabilities, module, code.text(), path=code.path, options=options, names=names
     )
-    return Part(label, code, compiled, tuple(given), tuple(names)), notes
+    return Part(label, code, compiled, tuple(options), tuple(names)), notes
 
 
 def _image(part: Part) -> CodeImage:

@@ -17,7 +17,7 @@ from ..errors import CompileError, GpuError, KernelNotFound, ModuleLoadError, No
 from ..handles import ModuleHandle
 from ..signature import KernelSignature, from_driver, parse_declaration
 from .described import Described, debug_signatures, describe, merged_signature
-from .formats import ANY
+from .formats import ANY, COMPILED_ALREADY, FORMATS, TAKES_OPTIONS
 from .kernel_names import kernel_not_found, resolve_symbol
 from .parts import LinkRequest, Part, origin
 from .sources import CodeInput
@@ -157,13 +157,14 @@ class LoadedModule:
 
     def _describe(self) -> Described:
         notes = list(self._load_notes)
-        parts = self.parts
-        if self._made is None and len(parts) == 1 and parts[0].compiled is None and parts[0].code.format == "cuda-c":
-            # A driver that takes source itself, as the mock does, leaves us no PTX: compile it for its names.
-            try:
-                parts = (replace(parts[0], compiled=self._compile(parts[0], False)),)
-            except (GpuError, OSError) as error:
-                notes.append(f"the source was not compiled for its signatures: {error}")
+        parts = list(self.parts)
+        for index, part in enumerate(parts):
+            # Neither a driver that takes source itself, as the mock does, nor LTO-IR leaves us PTX: compile for that.
+            if self._made is None and part.code.format == "cuda-c" and part.ptx is None:
+                try:
+                    parts[index] = replace(part, compiled=self._compile(part, False))
+                except (GpuError, OSError) as error:
+                    notes.append(f"the source was not compiled for its signatures: {error}")
         described = describe(self.name, parts, self._image, self._driver.capabilities.compute_capability, notes)
         if self._made is not None:
             described.lowered_names = self._made.lowered_names
@@ -171,11 +172,13 @@ class LoadedModule:
 
     def _compile(self, part: Part, debug: bool) -> CompiledPtx:
         from .compiling import compile_for_device
+        from .nvrtc import LTO_OPTIONS
 
         capabilities = self._driver.capabilities
         code, path = part.code.text(), part.code.path
+        options = [option for option in part.options if option not in LTO_OPTIONS]
         return compile_for_device(
-            capabilities, self.name, code, path=path, options=part.options, names=part.names, debug=debug
+            capabilities, self.name, code, path=path, options=options, names=part.names, debug=debug
         )[0]
 
     def _debug_signatures(self, described: Described) -> dict[str, KernelSignature]:
@@ -229,6 +232,12 @@ def load(
     if names and not code.is_source:
         raise ModuleLoadError(
             f"module {name!r}: names= instantiates C++ templates, which takes C++ source; this is {code.format}",
+            module=name,
+        )
+    if options and code.format in COMPILED_ALREADY:
+        raise ModuleLoadError(
+            f"module {name!r}: options {' '.join(options)} were given for {FORMATS[code.format].title}, which is "
+            f"compiled already and takes none; {TAKES_OPTIONS}",
             module=name,
         )
     if code.format in takes or ANY in takes:

@@ -16,7 +16,7 @@ __all__ = ["CompiledPtx", "compile_ptx", "first_errors", "gives_architecture", "
 _SHOWN_ERRORS = 3
 _DIAGNOSTIC = re.compile(r"^(?P<file>[^\n]+?)\((?P<line>\d+)\): (?P<text>(?:catastrophic )?(?:error|warning)\b.*)$")
 _ARCHITECTURE_OPTION = re.compile(r"\s*-{1,2}(?:gpu-architecture|arch)(?:=(?P<value>.*)|$)", re.DOTALL)
-_LTO_OPTIONS = frozenset({"-dlto", "--dlink-time-opt"})
+LTO_OPTIONS = frozenset({"-dlto", "--dlink-time-opt"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,7 @@ def compile_ptx(
                 log=log,
                 diagnostics=parse_diagnostics(log),
             )
-        is_lto = any(option in _LTO_OPTIONS for option in options)
+        is_lto = any(option in LTO_OPTIONS for option in options)
         return CompiledPtx(
             program.text("PTX"),
             log,

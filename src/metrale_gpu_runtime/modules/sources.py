@@ -8,7 +8,7 @@ whether or not a compiler is there and whichever file is newer; name the file wi
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -81,6 +81,17 @@ def find_code(
         return finder.from_alternatives(path)
     assert path is not None
     return finder.from_path(Path(path))
+
+
+def strings_given(what: str, given: Sequence[str]) -> tuple[str, ...]:
+    """Options or names as they were given. Raises TypeError for one string, which would be taken letter by letter."""
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        raise TypeError(f'{what}= takes a sequence of strings, not {type(given).__name__}: {what}=("…",)')
+    strings = tuple(given)
+    for each in strings:
+        if not isinstance(each, str):
+            raise TypeError(f"{what}= takes a sequence of strings; {each!r} among them is {type(each).__name__}")
+    return strings
 
 
 class _Finder:

@@ -160,7 +160,8 @@ def _read(image: CodeImage) -> PtxModule:
         )
     if image.options:
         raise NotSupported(
-            f"{image.name}: PTX has been compiled already; options {' '.join(image.options)} have no effect on it",
+            f"module {image.name!r}: options {' '.join(image.options)} were given for PTX, and the CPU backend's "
+            "compiler takes none; give CUDA C source, whose compiler takes options",
             backend="cpu",
             feature="options for PTX",
         )

@@ -11,6 +11,7 @@ from ..session.driver import SessionDriver
 from . import images as code_images
 from . import linking
 from .api import CudaApi
+from .jit import check_options
 
 
 class CudaDriver(SessionDriver):
@@ -36,6 +37,7 @@ class CudaDriver(SessionDriver):
         return self.architecture().replace("sm_", "compute_")
 
     def check_image(self, image: CodeImage) -> None:
+        check_options(image, self._capability)
         code_images.check_loadable(
             image,
             compute_capability=self._capability,

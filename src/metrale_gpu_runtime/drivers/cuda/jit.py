@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...cuda_images import best_entry, read_fatbin
+from ...driver import CodeImage
 from ...errors import ModuleLoadError
 
 _OPTIONS: tuple[tuple[str, str, Callable[[str], int]], ...] = (
@@ -20,7 +22,7 @@ _OPTIONS: tuple[tuple[str, str, Callable[[str], int]], ...] = (
 def load_options(driver: Any, options: Sequence[str], log_nbytes: int) -> tuple[list[Any], list[Any], bytes, bytes]:
     """(names, values, information log, error log) for cuModuleLoadDataEx. The driver writes into the two logs.
 
-    Options are spelled as ptxas spells them. Raises ModuleLoadError for one that the driver's compiler has not.
+    Options are spelled as ptxas spells them; `check_options` has seen them.
     """
     known = driver.CUjit_option
     # The bindings take bytes for a log and let the driver write into them. They are this call's alone.
@@ -40,12 +42,29 @@ def load_options(driver: Any, options: Sequence[str], log_nbytes: int) -> tuple[
                 values.append(read(found[1] or ""))
                 break
         else:
-            raise ModuleLoadError(
-                f"the driver's PTX compiler has no option {option!r}; it takes -maxrregcount=N, -O0 to -O4, -lineinfo, "
-                "-g and -v",
-                module="",
-            )
+            raise AssertionError(f"{option!r} has not been refused")
     return names, values, info, errors
+
+
+def check_options(image: CodeImage, capability: tuple[int, int]) -> None:
+    """Raise ModuleLoadError for options that the driver would not hand to its compiler, or that this has not."""
+    if not image.options:
+        return
+    if image.format == "fatbin":
+        chosen = best_entry(read_fatbin(image.data, image.name), capability)
+        if chosen is not None and chosen.kind != "ptx":
+            raise ModuleLoadError(
+                f"module {image.name!r}: options {' '.join(image.options)} were given for a fatbin of which the driver "
+                f"takes the {chosen}; that is compiled already and takes none",
+                module=image.name,
+            )
+    for option in image.options:
+        if not any(re.fullmatch(pattern, option.strip()) for pattern, _, _ in _OPTIONS):
+            raise ModuleLoadError(
+                f"module {image.name!r}: the driver's PTX compiler has no option {option!r}; it takes -maxrregcount=N, "
+                "-O0 to -O4, -lineinfo, -g and -v",
+                module=image.name,
+            )
 
 
 def read_log(log: bytes) -> str:

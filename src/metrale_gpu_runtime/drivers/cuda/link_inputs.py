@@ -7,12 +7,15 @@ it took one, wrote a line to stderr and reported success, and after a link with 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ...cuda_images import Architecture, best_entry, read_cubin, read_fatbin, read_ptx_header
 from ...cuda_images.elf import Elf
 from ...driver import CodeImage
 from ...errors import CompileError, IncompatibleCode, ModuleLoadError, PtxSyntaxError
+
+if TYPE_CHECKING:
+    from ...ptx.syntax import PtxModule
 
 FORMATS: Final = ("ptx", "cubin", "fatbin", "ltoir", "object", "library")
 """What can be linked: CodeImage.format. "object" and "library" are the host's, with device code in them."""
@@ -120,32 +123,61 @@ def _definitions(image: CodeImage, device: tuple[int, int]) -> tuple[str, ...]:
         return _ptx_definitions(image)
     if image.format == "cubin":
         return read_cubin(image.data, image.name).definitions
+    return tuple(symbol for code in _inner_code(image, device) for symbol in _definitions(code, device))
+
+
+def _inner_code(image: CodeImage, device: tuple[int, int]) -> list[CodeImage]:
+    """What of a fatbin is taken for the device, and that of each fatbin in an object; none that is compressed."""
     if image.format == "fatbin":
-        return _fatbin_definitions(image, device)
+        entry = best_entry(read_fatbin(image.data, image.name), device)
+        if entry is None or entry.payload is None:
+            return []
+        return [CodeImage(image.name, entry.kind, entry.payload)]
     if image.format == "object":
         elf = Elf(image.data, image.name, "object", machine=None)
-        found: list[str] = []
-        for section in elf.sections:
-            if section.name in _FATBIN_SECTIONS:
-                found += _fatbin_definitions(CodeImage(image.name, "fatbin", elf.contents(section)), device)
-        return tuple(found)
-    return ()
+        return [
+            CodeImage(image.name, "fatbin", elf.contents(section))
+            for section in elf.sections
+            if section.name in _FATBIN_SECTIONS
+        ]
+    return []
+
+
+def users_of(symbol: str, images: Sequence[CodeImage], target: Architecture) -> list[str]:
+    """The inputs that use a symbol and do not define it, as far as their symbols can be read here."""
+    device = (target.major, target.minor)
+    return [image.name for image in images if symbol in _undefined(image, device)]
+
+
+def _undefined(image: CodeImage, device: tuple[int, int]) -> tuple[str, ...]:
+    if image.format == "ptx":
+        return _ptx_undefined(image)
+    if image.format == "cubin":
+        return read_cubin(image.data, image.name).undefined
+    return tuple(symbol for code in _inner_code(image, device) for symbol in _undefined(code, device))
+
+
+def _ptx_undefined(image: CodeImage) -> tuple[str, ...]:
+    ptx = _parsed(image)
+    if ptx is None:
+        return ()
+    functions = [each.name for each in ptx.functions.values() if each.linkage == "extern"]
+    return (*functions, *(each.name for each in ptx.variables.values() if each.linkage == "extern"))
 
 
 def _ptx_definitions(image: CodeImage) -> tuple[str, ...]:
-    from ...ptx.parser import parse
-
-    try:
-        ptx = parse(image.data, name=image.name)
-    except PtxSyntaxError:
-        # nvJitLink's own compiler says better what is wrong with it.
+    ptx = _parsed(image)
+    if ptx is None:
         return ()
     functions = [each.name for each in ptx.functions.values() if each.body is not None and each.linkage == "visible"]
     return (*functions, *(each.name for each in ptx.variables.values() if each.linkage == "visible"))
 
 
-def _fatbin_definitions(image: CodeImage, device: tuple[int, int]) -> tuple[str, ...]:
-    entry = best_entry(read_fatbin(image.data, image.name), device)
-    if entry is None or entry.payload is None:
-        return ()
-    return _definitions(CodeImage(image.name, entry.kind, entry.payload), device)
+def _parsed(image: CodeImage) -> PtxModule | None:
+    from ...ptx.parser import parse
+
+    try:
+        return parse(image.data, name=image.name)
+    except PtxSyntaxError:
+        # nvJitLink's own compiler says better what is wrong with it.
+        return None

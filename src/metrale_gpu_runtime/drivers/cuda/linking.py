@@ -10,15 +10,16 @@ from ...cuda_images import Architecture
 from ...driver import CodeImage
 from ...errors import BackendUnavailable, CompileError, ModuleLoadError
 from .images import ptx_diagnostics
-from .link_inputs import check_input, is_lto, refuse_second_definitions
+from .link_inputs import check_input, is_lto, refuse_second_definitions, users_of
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 INSTALL_HINT: Final = "pip install 'metrale-gpu-runtime[cuda13]' (or [cuda12], as the driver is)"
 _ARCHITECTURE_OPTION: Final = re.compile(r"-arch=(?P<name>.*)")
-_UNDEFINED: Final = re.compile(r"Undefined reference to '(?P<symbol>[^']+)' in '(?P<input>[^']*)'")
+_UNDEFINED: Final = re.compile(r"(?:Undefined reference to|Unresolved extern \w+) '([^']+)'")
 _LTO_NOT_ENABLED: Final = "ERROR_LTO_NOT_ENABLED"
+_NOTHING_TO_OPTIMISE: Final = "NVVM_ERROR_NO_MODULE_IN_PROGRAM"
 
 
 def link(name: str, images: Sequence[CodeImage], *, architecture: str, options: Sequence[str] = ()) -> CodeImage:
@@ -44,14 +45,14 @@ def link(name: str, images: Sequence[CodeImage], *, architecture: str, options: 
     all_options = list(options) if given else [f"-arch={architecture}", *options]
     if "-lto" not in all_options and any(is_lto(image) for image in images):
         all_options.append("-lto")
-    return CodeImage(name, "cubin", _Link(name, all_options).run(images))
+    return CodeImage(name, "cubin", _Link(name, all_options, target).run(images))
 
 
 class _Link:
     """One nvJitLink handle, destroyed at the end of `run`."""
 
-    def __init__(self, module: str, options: Sequence[str]) -> None:
-        self._module, self._options = module, list(options)
+    def __init__(self, module: str, options: Sequence[str], target: Architecture) -> None:
+        self._module, self._options, self._target = module, list(options), target
         self._library = _nvjitlink()
         self._version = ".".join(map(str, self._library.version()))
 
@@ -75,7 +76,7 @@ class _Link:
                 cubin = bytearray(library.get_linked_cubin_size(handle))
                 library.get_linked_cubin(handle, cubin)
             except library.nvJitLinkError as error:
-                raise self._refused(str(error), self._log(handle)) from error
+                raise self._refused(str(error), self._log(handle), images) from error
             return bytes(cubin)
         finally:
             library.destroy(handle)
@@ -91,17 +92,26 @@ class _Link:
                 texts.append(buffer.decode(errors="replace").strip("\0 \n"))
         return "\n".join(text for text in texts if text)
 
-    def _refused(self, answer: str, log: str) -> CompileError:
-        undefined = list(dict.fromkeys((match["symbol"], match["input"]) for match in _UNDEFINED.finditer(log)))
+    def _refused(self, answer: str, log: str, images: Sequence[CodeImage]) -> CompileError:
+        # The log names the last input given, whichever uses the symbol.
+        undefined = {symbol: users_of(symbol, images, self._target) for symbol in _UNDEFINED.findall(log)}
         parts = [f"module {self._module!r}: nvJitLink {self._version} refused the link ({answer})"]
+        shown = log
         if undefined:
-            listed = ", ".join(f"{symbol} (used in {where})" for symbol, where in undefined)
+            shown = "\n".join(line for line in log.splitlines() if not _UNDEFINED.search(line))
+            listed = ", ".join(
+                f"{symbol} (used in {', '.join(users)})" if users else symbol for symbol, users in undefined.items()
+            )
             parts.append(f"nothing defines {listed}; add the input that does, compiled with -rdc=true")
         if _LTO_NOT_ENABLED in answer:
             parts.append('an input is LTO-IR: pass link_options=("-lto",)')
+        if _NOTHING_TO_OPTIMISE in answer or _NOTHING_TO_OPTIMISE in log:
+            parts.append("-lto optimises LTO-IR, and no input is any: give CUDA C or .ltoir, or leave -lto out")
         diagnostics = [*ptx_diagnostics(self._module, log)]
-        diagnostics += [(where, 0, f"undefined reference to {symbol}") for symbol, where in undefined]
-        return CompileError("; ".join(parts) + f"\n{log}", module=self._module, log=log, diagnostics=diagnostics)
+        for symbol, users in undefined.items():
+            diagnostics += [(where, 0, f"undefined reference to {symbol}") for where in users or [""]]
+        text = "; ".join(parts) + (f"\n{shown}" if shown else "")
+        return CompileError(text, module=self._module, log=log, diagnostics=diagnostics)
 
 
 def _nvjitlink() -> ModuleType | Any:
