@@ -15,7 +15,8 @@ class Capabilities:
     `cuda_architecture` is what CUDA C is compiled for ("compute_80"), None where that makes no sense.
     `graphs`: the driver captures and replays graphs itself; without it the engine records and replays them.
     `launch_priorities` are (least urgent, most urgent), the most urgent being the lower number. `dlpack_device` is
-    DLPack's (device type, index) of its memory. `driver_version` is the vendor's number (13000 for CUDA 13.0).
+    DLPack's (device type, index) of its memory. `pageable_memory_access`: kernels read all memory of the host, whoever
+    allocated it, by its own address. `driver_version` is the vendor's number (13000 for CUDA 13.0).
     `lazy_memory`: address ranges can be reserved and backed later. `raw_stream_handles`: takes streams of other
     libraries by `__cuda_stream__` or by their handle. `usable_after_loss`: once its context is lost, the device can be
     opened again in the same process.
@@ -67,6 +68,7 @@ class Capabilities:
     memory_check: bool = False
     unsupported_scalars: frozenset[str] = frozenset()
     unified_memory: bool = False
+    pageable_memory_access: bool = False
     stream_ordered_memory: bool = False
     lazy_memory: bool = False
     peer_access: bool = False

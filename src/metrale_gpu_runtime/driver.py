@@ -186,7 +186,8 @@ class Driver(ABC):
         raise self._lacks("copies between devices")
 
     def device_of(self, address: int) -> tuple[int, int] | None:
-        """The DLPack device (type, index) whose memory an address is; None where the driver cannot tell.
+        """The DLPack device (type, index) whose memory an address is, managed and pinned memory by types of their own;
+        None where the driver knows no memory.
 
         Asked of addresses that this engine did not allocate.
         """

@@ -10,7 +10,7 @@ from standin.fixtures import standin_cuda
 
 import metrale_gpu_runtime as mg
 from metrale_gpu_runtime.dlpack import numpy_capsule, read_dlpack
-from metrale_gpu_runtime.errors import AllocationInUse, ForeignHandle
+from metrale_gpu_runtime.errors import AllocationInUse, ForeignHandle, InvalidPointer
 
 __all__ = ["standin_cuda"]
 
@@ -258,3 +258,50 @@ def test_a_driver_graph_enters_its_use_of_a_peer(gpu, standin_cuda):
                 gpu.copy_d2h_on_stream(out, found := bytearray(12), stream)
                 assert found == content
                 other.synchronize()
+
+
+class At:
+    """Three numbers at some address, by the CUDA array interface, which does not say whose memory that is."""
+
+    def __init__(self, address):
+        self.__cuda_array_interface__ = {"version": 3, "shape": (3,), "typestr": "<u4", "data": (address, False)}
+
+
+def test_memory_that_the_driver_does_not_know_is_refused(gpu, library):
+    """Ordinary host memory and freed memory shown as a CUDA array are refused at the door, where a kernel would fault."""
+    host = np.frombuffer(CONTENT, np.uint32)
+    out, freed = gpu.buffer(12), gpu.alloc(12)
+    gpu.free(freed)
+    for address in (host.ctypes.data, freed.address):
+        with pytest.raises(
+            InvalidPointer, match=rf"src: At shows 12 bytes at {address:#x} .* knows no memory there"
+        ) as e:
+            gpu.copy_d2d(At(address), out)
+        assert (e.value.address, e.value.nbytes) == (address, 12)
+        with pytest.raises(InvalidPointer, match=r"lend a host array with In\(a\), Out\(a\) or InOut\(a\)"):
+            gpu.resolve_pointer(At(address))
+
+
+def test_memory_that_the_driver_knows_is_taken_whatever_it_is(gpu, library):
+    """Page-locked and managed memory, of another device too, is the driver's; another device's own is not reached."""
+    pinned = gpu.alloc_host_pinned(12)
+    with mg.open_backend("cuda:1") as other:
+        managed, theirs = other.alloc_managed(12), other.alloc(12)
+        for address in (pinned.address, managed.address, library.address):
+            assert gpu.resolve_pointer(At(address)).address == address
+        with pytest.raises(ForeignHandle, match="At lies on CUDA device 1, this is CUDA device 0"):
+            gpu.resolve_pointer(At(theirs.address))
+        pinned.view[:] = CONTENT
+        assert gpu.array(At(pinned.address)).tobytes() == CONTENT
+
+
+def test_unknown_memory_is_taken_where_kernels_read_the_hosts(standin_cuda):
+    """With pageable memory access an address that the driver does not know may be right, and nobody can tell."""
+    host = np.frombuffer(CONTENT, np.uint32)
+    standin_cuda.set(pageable_memory_access=1)
+    with mg.open_backend("cuda:0") as gpu:
+        assert gpu.capabilities.pageable_memory_access
+        assert gpu.resolve_pointer(At(host.ctypes.data)).address == host.ctypes.data
+    standin_cuda.set(pageable_memory_access=0)
+    with mg.open_backend("cuda:0") as gpu:
+        assert not gpu.capabilities.pageable_memory_access

@@ -218,7 +218,16 @@ class PointerReader:
                     f"{what}: {name} says by the CUDA array interface only that it lies on a CUDA device, and this is "
                     f"{device_name(own)} ({self._capabilities.device}); give an array that has DLPack, which says where"
                 )
-        if device is None or self._peers.reaches(device):
+            if device is None and not self._capabilities.pageable_memory_access:
+                raise InvalidPointer(
+                    f"{what}: {name} shows {array.nbytes} bytes at {array.address:#x} by the CUDA array interface, and "
+                    f"the driver of {self._capabilities.device} knows no memory there: it was freed, or is ordinary "
+                    "memory of the host, which kernels here cannot use; lend a host array with In(a), Out(a) or "
+                    "InOut(a), or copy it with gpu.array(a)",
+                    address=array.address,
+                    nbytes=array.nbytes,
+                )
+        if device is None or self._peers.reaches(device) or device[0] in REACHABLE.get(own[0], ()):
             return
         if device[0] == own[0]:
             raise ForeignHandle(

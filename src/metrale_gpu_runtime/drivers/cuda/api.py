@@ -24,6 +24,9 @@ _HOST_ALLOC_FLAGS = 0x01 | 0x02  # CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTALLOC_DEV
 _MOST_PLACES = 12
 _JIT_LOG_NBYTES = (1 << 16, 1 << 22)
 
+DLPACK_DEVICE, DLPACK_HOST, DLPACK_MANAGED = TRAITS.dlpack_device_type, 3, 13
+"""What DLPack calls CUDA's device, page-locked and managed memory."""
+
 
 def import_bindings() -> Any:
     """The module `cuda.bindings.driver`; it opens libcuda at the first call, not here.
@@ -226,15 +229,15 @@ class CudaApi(DriverApi):
     def can_access_peer(self, device: int, peer: int) -> bool:
         return bool(self._call("cuDeviceCanAccessPeer", self._device(device), self._device(peer)))
 
-    def pointer_device(self, address: int) -> int | None:
+    def pointer_device(self, address: int) -> tuple[int, int] | None:
         attributes = self._cuda.CUpointer_attribute
         try:
             kind = self._call("cuPointerGetAttribute", attributes.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address)
-            if kind != self._cuda.CUmemorytype.CU_MEMORYTYPE_DEVICE:
-                return None
-            if self._call("cuPointerGetAttribute", attributes.CU_POINTER_ATTRIBUTE_IS_MANAGED, address):
-                return None
-            return int(self._call("cuPointerGetAttribute", attributes.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address))
+            is_managed = self._call("cuPointerGetAttribute", attributes.CU_POINTER_ATTRIBUTE_IS_MANAGED, address)
+            if kind != self._cuda.CUmemorytype.CU_MEMORYTYPE_DEVICE and not is_managed:
+                return DLPACK_HOST, 0
+            device = self._call("cuPointerGetAttribute", attributes.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address)
+            return DLPACK_MANAGED if is_managed else DLPACK_DEVICE, int(device)
         except ApiError as error:
             # So the driver says that it has never heard of the address.
             if error.code == INVALID_VALUE:

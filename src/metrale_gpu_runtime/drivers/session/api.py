@@ -34,6 +34,7 @@ ATTRIBUTES = (
     "integrated",
     "managed_memory",
     "can_map_host_memory",
+    "pageable_memory_access",
     "memory_pools_supported",
     "virtual_memory_management_supported",
     "cooperative_launch",
@@ -212,9 +213,9 @@ class DriverApi(ABC):
     @abstractmethod
     def can_access_peer(self, device: int, peer: int) -> bool: ...
 
-    def pointer_device(self, address: int) -> int | None:
-        """Whose device memory an address is (cuPointerGetAttribute); None for host and managed memory and for what
-        the driver does not know."""
+    def pointer_device(self, address: int) -> tuple[int, int] | None:
+        """Whose memory an address is (cuPointerGetAttribute), as DLPack has it: device, managed or page-locked memory;
+        None for what the driver does not know."""
         return None
 
     @abstractmethod

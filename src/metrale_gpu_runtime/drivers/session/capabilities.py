@@ -80,6 +80,7 @@ def read_capabilities(
         managed_memory=bool(ask["managed_memory"]),
         pinned_memory=bool(ask["can_map_host_memory"]),
         unified_memory=bool(ask["integrated"]),
+        pageable_memory_access=bool(ask["pageable_memory_access"]),
         stream_ordered_memory=bool(ask["memory_pools_supported"]) and api.provides("mem_alloc_async", "mem_free_async"),
         lazy_memory=bool(ask["virtual_memory_management_supported"]) and api.provides(*_LAZY_CALLS),
         peer_access=api.device_count() > 1 and api.provides("can_access_peer", "enable_peer_access", "copy_peer_async"),

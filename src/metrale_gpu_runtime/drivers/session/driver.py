@@ -164,8 +164,7 @@ class SessionDriver(Driver):
                 raise
 
     def device_of(self, address: int) -> tuple[int, int] | None:
-        device = self._calls.ask(self._api.pointer_device, address)
-        return None if device is None else (self._api.traits.dlpack_device_type, device)
+        return self._calls.ask(self._api.pointer_device, address)
 
     def copy_peer(self, dst: int, src: int, nbytes: int, source: Driver, stream: StreamHandle) -> None:
         assert isinstance(source, SessionDriver)
