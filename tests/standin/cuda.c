@@ -20,6 +20,17 @@ int standin_missing(const char *name)
     return core_leave(&call, CORE_NOT_SUPPORTED);
 }
 
+/* Private tables, by which NVIDIA's libraries reach into the driver: asked for by NVRTC, nvJitLink and cudart, before
+   cuInit too. A driver that does not have one says so, and the libraries go without where they can. */
+CUresult cuGetExportTable(const void **table, const CUuuid *which)
+{
+    BEGIN(CORE_NEEDS_NOTHING);
+    REFUSE(!table || !which, CORE_INVALID_VALUE);
+    *table = NULL;
+    REFUSE(1, CORE_INVALID_VALUE);
+    END;
+}
+
 static void *exported(const char *name)
 {
     for (const struct entry_point *e = entry_points; e->name; e++)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 import sys
 import textwrap
 
+import pytest
+from rungs import require_rung
+
+import metrale_gpu_runtime as mg
 from standin import StandIn, environment
 from standin.calls import bindings, code, ok, opened
 from standin.fixtures import standin_cuda
@@ -85,15 +90,17 @@ def test_once_python_ends_calls_return_4(standin_cuda: StandIn) -> None:
 def test_who_keeps_the_interpreter_lock_in_a_call_hangs(standin_cuda: StandIn) -> None:
     """With both switches a wait without releasing the lock never ends, as on hardware; with it released it does."""
     program = """
-        import ctypes, faulthandler
+        import ctypes, faulthandler, sys
         from cuda.bindings import driver
         faulthandler.dump_traceback_later(3, exit=True)
+        # The driver's thread gets the interpreter in a call that lets go of it, not between two calls.
+        sys.setswitchinterval(100)
         driver.cuInit(0)
         driver.cuCtxPushCurrent(driver.cuDevicePrimaryCtxRetain(0)[1])
         function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda argument: print("called", flush=True))
         library = ctypes.{library}("libcuda.so.1")
         library.cuLaunchHostFunc.argtypes = (ctypes.c_void_p, type(function), ctypes.c_void_p)
-        ctypes.CDLL("libcuda.so.1").cuLaunchHostFunc(None, function, None)
+        library.cuLaunchHostFunc(None, function, None)
         print(library.cuStreamSynchronize(None))
         """
     switches = {"global_mutex": 1, "driver_thread": 1}
@@ -129,6 +136,34 @@ def test_a_forked_child_has_no_driver(standin_cuda: StandIn) -> None:
         """,
     )
     assert (done.stdout.split(), done.stderr) == (["0", "0", "33", "0"], "")
+
+
+def test_private_tables_are_unknown_and_that_is_no_violation(standin_cuda: StandIn) -> None:
+    """What NVIDIA's libraries look for in a driver is answered as an unknown table: 1, no pointer, before cuInit too."""
+    library = ctypes.CDLL("libcuda.so.1")
+    table, which = ctypes.c_void_p(7), (ctypes.c_uint8 * 16)(*range(16))
+    assert library.cuGetExportTable(ctypes.byref(table), which) == 1
+    assert table.value is None
+    assert library.cuGetExportTable(None, which) == library.cuGetExportTable(ctypes.byref(table), None) == 1
+    assert standin_cuda.violations() == []
+
+
+def test_compiling_and_linking_leave_no_violation(standin_cuda: StandIn) -> None:
+    """CUDA C compiled by NVRTC and linked for a device spoils no test's empty list of violations."""
+    require_rung("nvrtc")
+    source = 'extern "C" __global__ void k(int *out) { out[0] = 1; }'
+    with mg.open_backend("cuda") as gpu:
+        gpu.load_module("m", source=source)
+        gpu.load_module("linked", link=[("cuda-c", source), ("cuda-c", "__device__ int other;")])
+    assert standin_cuda.violations() == []
+
+
+def test_which_devices_there_are_is_a_setting(standin_cuda: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The shell's CUDA_VISIBLE_DEVICES hides no device of the stand-in."""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    standin_cuda.reset(devices=3)
+    with mg.open_backend("cuda:2") as gpu:
+        assert gpu.capabilities.device_index == 2
 
 
 def test_nothing_is_left_unimplemented_in_silence(standin_cuda: StandIn) -> None:
