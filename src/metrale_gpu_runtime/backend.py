@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import atexit
 import os
+import threading
 import warnings
 import weakref
 from collections.abc import Callable
 from typing import Self, cast
 
-from .books import interpreter
 from .calls.buffers import BufferCalls
 from .calls.capture import CaptureCalls
 from .calls.debugging import DebugCalls
@@ -25,6 +25,9 @@ from .modules.registry import ModuleRegistry
 from .stream import Stream
 
 __all__ = ["GpuBackend", "PointerValue"]
+
+OWN_THREADS = "metrale-"
+"""How the names of this package's own threads begin."""
 
 _open_backends: weakref.WeakSet[GpuBackend] = weakref.WeakSet()
 
@@ -182,9 +185,14 @@ def _close_quietly(gpu: GpuBackend) -> None:
 
 @atexit.register
 def _close_all() -> None:
-    interpreter.is_ending = True
+    # Daemon threads, the only others left, go on until the interpreter ends them. Closed under them, a backend would
+    # make them print what they are refused; and one that was ended holding a lock would never give it back.
+    is_in_use = any(not thread.name.startswith(OWN_THREADS) for thread in threading.enumerate() if thread.daemon)
     for gpu in list(_open_backends):
-        _close_quietly(gpu)
+        if is_in_use:
+            gpu._abandon()
+        else:
+            _close_quietly(gpu)
 
 
 def _leave_behind() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
@@ -35,13 +36,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class _Interpreter:
-    """Whether the interpreter is ending: set by the first of what runs at exit."""
-
-    is_ending = False
-
-
-interpreter = _Interpreter()
+LONGEST_CALL_S = 10.0
+"""How long closing waits for other threads' calls on events; a wait for a kernel that never ends may take for ever."""
 
 
 class BackendBooks:
@@ -90,6 +86,8 @@ class BackendBooks:
         self._lock = threading.RLock()
         # Held while a stream waits for another one's mark, and while a stream's marks are taken from it.
         self._marks_lock = threading.Lock()
+        # How many threads are giving an event to the driver.
+        self._event_calls = 0
         # The thread that is closing this backend: what is refused to all others it still may do.
         self._closer = 0
         self._default_lane = self._open_lane(DEFAULT_STREAM)
@@ -124,16 +122,8 @@ class BackendBooks:
             self._refuse()
 
     def _refuse(self) -> None:
-        """Raise what is wrong with this backend, unless this is the thread that is closing it.
-
-        While the interpreter ends, only daemon threads are left beside that one. What they are in the middle of ends
-        here without a word: an exception would be printed, and they are about to be ended anyway.
-        """
-        if self._closer == get_ident():
-            return
-        if interpreter.is_ending and get_ident() != threading.main_thread().ident:
-            threading.Event().wait()
-        if self._trouble is not None:
+        """Raise what is wrong with this backend, unless this is the thread that is closing it."""
+        if self._closer != get_ident() and self._trouble is not None:
             raise self._trouble()
 
     def _ask(self, lane: Lane | None, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
@@ -177,8 +167,17 @@ class BackendBooks:
         self._trouble = lambda: HandleClosed(
             f"the backend on {device} is being closed; open it again with open_backend()"
         )
-        for lane in list(self._lanes.values()):
+        with self._lock:
+            lanes = list(self._lanes.values())
+        for lane in lanes:
             lane.shut("closed with its backend")
+        end = time.monotonic() + LONGEST_CALL_S
+        while self._event_calls and time.monotonic() < end:
+            time.sleep(0.0005)
+
+    def _abandon(self) -> None:
+        """Leave everything to the end of the process, because other threads are in the middle of using it."""
+        self._is_closing = self._is_closed = True
 
     def _mark_closed(self) -> None:
         self._is_closed = True
@@ -222,7 +221,10 @@ class BackendBooks:
             progress=self._progress,
             floor=self._sequence_floor,
         )
-        self._lanes[handle] = lane
+        with self._lock:
+            if self._is_closing:
+                lane.gone = "closed with its backend"
+            self._lanes[handle] = lane
         return lane
 
     def _wait_for(self, lane: Lane, *, own: QueuedLaunch | None = None, earlier: bool = False) -> None:

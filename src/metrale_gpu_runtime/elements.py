@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib
 import math
 import operator
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from .errors import NotSupported
+from .loaded_libraries import loaded_numpy
 from .scalars import ScalarType, bf16, element_type_of
 
 _NUMPY_CODES = {"unsigned": "u", "signed": "i", "float": "f", "complex": "c", "bool": "b"}
@@ -74,7 +74,7 @@ def element_of(dtype: object) -> Element:
     if isinstance(dtype, str) and dtype in _TWO_MEANINGS:
         raise TypeError(f"dtype {dtype!r} is {_TWO_MEANINGS[dtype]}")
     scalar = element_type_of(dtype)
-    numpy = sys.modules.get("numpy")
+    numpy = loaded_numpy()
     given = dtype if numpy is not None and isinstance(dtype, numpy.dtype) else None
     if scalar is not None:
         return Element(scalar.nbytes, scalar, given)

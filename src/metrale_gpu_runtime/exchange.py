@@ -14,6 +14,7 @@ from .array_interface import ON_CUDA, ON_HOST, ArrayInterface, interface_of, mas
 from .dlpack import HOST_DEVICES, NO_WAIT, STREAM_DEVICES, device_name, dlpack_device, read_dlpack
 from .errors import GpuError, ScalarKindError
 from .host_address import address_of
+from .loaded_libraries import loaded_numpy, loaded_torch
 from .scalars import ScalarType, element_type_of
 
 
@@ -67,10 +68,10 @@ def read_foreign(value: object) -> ForeignArray | None:
     needs a gradient, a sparse one).
     """
     kind = type(value)
-    numpy = sys.modules.get("numpy")
+    numpy = loaded_numpy()
     if numpy is not None and isinstance(value, numpy.generic):
         return None
-    torch = sys.modules.get("torch")
+    torch = loaded_torch()
     if torch is not None and isinstance(value, torch.Tensor) and value.is_neg():
         # DLPack hands out the memory without a word about the sign.
         raise ScalarKindError(

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from .errors import ScalarKindError, ScalarRangeError, ScalarRefused
+from .loaded_libraries import loaded_ctypes, loaded_numpy
 from .rounding import BFLOAT16, BINARY16, BINARY32, BINARY64, FloatFormat, bits_to_float, round_to_bits
 from .structs import StructValue, is_struct, struct_bytes
 
@@ -290,7 +291,7 @@ def _read(value: object, wanted: ScalarType | None) -> _Given:
     """Take apart a scalar from any of the libraries we know. Raises ScalarKindError for what is no scalar."""
     if isinstance(value, Scalar):
         return _typed_given(value, value.value, value.type, value.data)
-    numpy = sys.modules.get("numpy")
+    numpy = loaded_numpy()
     if numpy is not None and isinstance(value, (numpy.generic, numpy.ndarray)):
         return _read_numpy(value, wanted)
     if isinstance(value, bool):
@@ -301,7 +302,7 @@ def _read(value: object, wanted: ScalarType | None) -> _Given:
         return _Given(value, "float", float(value))
     if isinstance(value, complex):
         return _Given(value, "complex", complex(value))
-    ctypes = sys.modules.get("ctypes")
+    ctypes = loaded_ctypes()
     if ctypes is not None and isinstance(value, (ctypes._SimpleCData, ctypes.Array)):
         return _read_ctypes(value, ctypes, wanted)
     if type(value).__module__.partition(".")[0] == "ml_dtypes":
@@ -493,7 +494,7 @@ def element_type_of(dtype: object) -> ScalarType | None:
     if isinstance(typestr, str) and isinstance(name, str):
         return bf16 if name == "bfloat16" else _element_named(typestr)
     if isinstance(dtype, type):
-        numpy = sys.modules.get("numpy")
+        numpy = loaded_numpy()
         if numpy is not None and issubclass(dtype, numpy.generic):
             return element_type_of(numpy.dtype(dtype))
         return bf16 if dtype.__module__.startswith("ml_dtypes") and dtype.__name__ == "bfloat16" else None

@@ -6,6 +6,7 @@ import sys
 from typing import Any, NamedTuple
 
 from .errors import ScalarKindError
+from .loaded_libraries import loaded_ctypes, loaded_numpy
 
 
 class StructValue(NamedTuple):
@@ -18,10 +19,10 @@ class StructValue(NamedTuple):
 
 def is_struct(value: object) -> bool:
     """True for what `struct_bytes` reads: a NumPy structured scalar or 0-d array, a ctypes structure or union."""
-    numpy = sys.modules.get("numpy")
+    numpy = loaded_numpy()
     if numpy is not None and isinstance(value, (numpy.generic, numpy.ndarray)):
         return value.ndim == 0 and value.dtype.names is not None
-    ctypes = sys.modules.get("ctypes")
+    ctypes = loaded_ctypes()
     return ctypes is not None and isinstance(value, (ctypes.Structure, ctypes.Union))
 
 
@@ -40,7 +41,7 @@ def struct_bytes(value: object, *, packed: bool = False) -> StructValue:
             expected="a structure",
             given=value,
         )
-    numpy = sys.modules.get("numpy")
+    numpy = loaded_numpy()
     if numpy is not None and isinstance(value, (numpy.generic, numpy.ndarray)):
         return _numpy_struct(value, packed)
     return _ctypes_struct(value)

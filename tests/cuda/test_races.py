@@ -6,13 +6,16 @@ Whoever comes too late gets HandleClosed (or InvalidPointer) and never reaches t
 from __future__ import annotations
 
 import gc
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 from kernels_for_launch import PTX
+from standin import environment
 
 import metrale_gpu_runtime as mg
 from metrale_gpu_runtime.backend import GpuBackend
@@ -184,3 +187,41 @@ def test_captures_and_modules_go_under_their_users(standin) -> None:
         assert all(isinstance(error, (HandleClosed, CaptureError, InvalidPointer)) for error in ended), ended
         assert all(isinstance(error, GpuError) for error in ended)
         assert standin.violations() == []
+
+
+EXITING = """
+import sys, threading, time
+sys.path[:0] = {path!r}
+import metrale_gpu_runtime as mg
+from kernels_for_launch import PTX
+gpu = mg.open_backend("cuda")
+gpu.load_module("m", source={{".ptx": PTX}})
+kernel, turns = gpu.kernel("m", "scale"), []
+
+def work():
+    stream = gpu.create_stream()
+    while True:
+        x = gpu.empty(40, "float32")
+        kernel[2, 32, 0, stream](x, mg.u32(40), 1.5)
+        turns.append(1)
+        if len(turns) % 3 == 0:
+            stream.synchronize()
+            x.numpy()
+            stream.record_event().query()
+
+for _ in range(6):
+    threading.Thread(target=work, daemon=True).start()
+while len(turns) < 60:
+    time.sleep(0)
+"""
+
+
+@pytest.mark.parametrize("run", range(3))
+def test_daemon_threads_may_be_launching_when_the_program_ends(standin, run: int) -> None:
+    """The process ends at once, with exit code 0 and an empty stderr (field case 29)."""
+    tests = Path(__file__).parents[1]
+    code = EXITING.format(path=[str(tests), str(tests / "cuda")])
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment(1), capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")

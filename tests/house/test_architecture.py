@@ -22,6 +22,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "errors",
         "handles",
         "host_address",
+        "loaded_libraries",
         "layout",
         "geometry",
         "rounding",

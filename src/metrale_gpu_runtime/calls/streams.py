@@ -153,11 +153,13 @@ class StreamCalls(CopyCalls):
         with self._lock:
             self._check_event(event)
             event._users += 1
+            self._event_calls += 1
         try:
             yield
         finally:
             with self._lock:
                 event._users -= 1
+                self._event_calls -= 1
                 if event._gone and not event._users:
                     self._dropped_events.append(event._handle)
 
