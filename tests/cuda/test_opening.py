@@ -64,6 +64,15 @@ def test_missing_bindings_are_the_reason() -> None:
         assert 'pip install "metrale-gpu-runtime[cuda13]"' in reason
 
 
+@pytest.mark.parametrize("contents", [b"no library", b"\x7fELF and no more"])
+def test_a_library_that_cannot_be_loaded_is_told_from_a_missing_one(contents: bytes, tmp_path: Path) -> None:
+    """What lies in libcuda's place is found: the reason says what the system's loader has against it."""
+    (tmp_path / "libcuda.so.1").write_bytes(contents)
+    for reason in run_isolated("test_opening:reasons", environment={"LD_LIBRARY_PATH": str(tmp_path)}).check():  # type: ignore[attr-defined]
+        assert f"libcuda was found but cannot be loaded ({tmp_path}/libcuda.so.1: " in reason
+        assert "not found" not in reason
+
+
 @pytest.mark.skipif(ctypes.util.find_library("cuda") is not None, reason="this machine has a CUDA driver")
 def test_a_missing_library_is_the_reason(tmp_path: Path) -> None:
     """Without libcuda both say what was tried and where it comes from; importing and the CPU are not concerned."""
@@ -96,13 +105,28 @@ int cuDriverGetVersion(int *version) { *version = 11080; return 0; }
 
 
 def test_a_driver_older_than_the_bindings_can_use_is_the_reason(tmp_path: Path) -> None:
-    """A library from before CUDA 12 has not what the bindings look their calls up with; the reason names the way out."""
+    """A library from before CUDA 12 has not what any bindings look their calls up with: a newer driver is the way out."""
     (tmp_path / "old.c").write_text(OLD_DRIVER)
     build = ["gcc", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", str(tmp_path / "libcuda.so.1")]
     subprocess.run([*build, str(tmp_path / "old.c")], check=True)
     for reason in run_isolated("test_opening:reasons", environment={"LD_LIBRARY_PATH": str(tmp_path)}).check():  # type: ignore[attr-defined]
         assert "too old for these bindings" in reason
-        assert "metrale-gpu-runtime[cuda" in reason
+        assert "install a driver for CUDA 12 or later" in reason
+        assert "metrale-gpu-runtime[" not in reason
+
+
+def test_a_driver_for_which_there_are_no_bindings_is_told() -> None:
+    """[cuda12] is too new for CUDA 11 as well, and is not advised."""
+    for reason in in_child("reasons", driver_version=11040):  # type: ignore[attr-defined]
+        assert "is for CUDA 11.4, too old for these bindings" in reason
+        assert "install a driver for CUDA 12 or later" in reason
+        assert "metrale-gpu-runtime[" not in reason
+
+
+def test_a_driver_with_bindings_of_its_own_is_told_which() -> None:
+    """For a driver of CUDA 12 there are bindings: the extra that brings them is named."""
+    for reason in in_child("reasons", driver_version=12020):  # type: ignore[attr-defined]
+        assert 'pip install "metrale-gpu-runtime[cuda12]"' in reason
 
 
 def test_a_device_past_the_last_is_refused_with_how_many_there_are() -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 
 from ...errors import BackendUnavailable
 from ..session.api import ApiError, MissingEntryPoint
 from ..session.forks import generation
-from .api import INSTALL_BINDINGS, CudaApi
+from .api import CudaApi
 from .traits import NO_DEVICE, NOT_INITIALIZED
 
 # In which generations of forked processes the driver was started; a child inherits its parent's.
 _started_in: set[int] = set()
+
+# Of the bindings in the extras, [cuda12] are the oldest.
+_OLDEST_MAJOR = 12
+_NEWER_DRIVER = f"install a driver for CUDA {_OLDEST_MAJOR} or later; no bindings that work here take an older one"
 
 LIBRARIES = ("libcuda.so.1",) if os.name == "posix" else ("nvcuda.dll",)
 
@@ -34,9 +39,10 @@ def start() -> tuple[CudaApi, int]:
         if count == 0:
             raise _no_device(None)
     except MissingEntryPoint as error:
+        # What the bindings look everything else up with (cuGetProcAddress_v2) came with CUDA 12.
         raise BackendUnavailable(
             f"cuda: the driver on this machine is too old for these bindings ({error.__cause__ or error}); "
-            f"install a newer driver, or bindings for it: {INSTALL_BINDINGS}",
+            f"{_NEWER_DRIVER}",
             backend="cuda",
         ) from error
     except ApiError as error:
@@ -47,6 +53,13 @@ def start() -> tuple[CudaApi, int]:
         raise BackendUnavailable(f"cuda: the driver cannot be started: {error}", backend="cuda") from error
     except RuntimeError as error:
         # The bindings' loader: its words are about packages, and people look for a library.
+        broken = _why_not_loadable()
+        if broken is not None:
+            raise BackendUnavailable(
+                f"cuda: libcuda was found but cannot be loaded ({broken}){_library_path('; ')}. Install NVIDIA's display "
+                "driver anew, or take what lies in its place out of the library path",
+                backend="cuda",
+            ) from error
         raise BackendUnavailable(
             f"cuda: libcuda not found (tried {', '.join(LIBRARIES)} in the system's library path"
             f"{_library_path()}); it comes with NVIDIA's display driver. The bindings said: {error}",
@@ -67,18 +80,37 @@ def _after_fork(cause: ApiError | None) -> BackendUnavailable:
     )
 
 
-def _library_path() -> str:
+def _why_not_loadable() -> str | None:
+    """What the system's loader says of a library that is there; None where it finds none, or has no complaint."""
+    if os.name != "posix":
+        return None
+    for library in LIBRARIES:
+        try:
+            ctypes.CDLL(library)
+        except OSError as error:
+            # Of a file that is not there it names what it was asked for; of one that is, its path or what that lacks.
+            if not str(error).startswith(f"{library}: cannot open shared object file: No such file"):
+                return str(error)
+    return None
+
+
+def _library_path(before: str = " and ") -> str:
     path = os.environ.get("LD_LIBRARY_PATH")
-    return f" and LD_LIBRARY_PATH={path}" if path else ""
+    return f"{before}LD_LIBRARY_PATH={path}" if path else ""
 
 
 def _require_same_major(driver: int, bindings: int) -> None:
     if driver // 1000 < bindings // 1000:
         major = driver // 1000
+        if major < _OLDEST_MAJOR:
+            remedy = _NEWER_DRIVER
+        else:
+            remedy = (
+                f'install a newer driver, or the bindings for this one: pip install "metrale-gpu-runtime[cuda{major}]"'
+            )
         raise BackendUnavailable(
             f"cuda: the driver on this machine is for CUDA {_shown(driver)}, too old for these bindings, which are for "
-            f"CUDA {_shown(bindings)}; install a newer driver, or the bindings for this one: "
-            f'pip install "metrale-gpu-runtime[cuda{max(major, 12)}]"',
+            f"CUDA {_shown(bindings)}; {remedy}",
             backend="cuda",
         )
 
