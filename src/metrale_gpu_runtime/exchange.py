@@ -98,7 +98,7 @@ def read_foreign(value: object) -> ForeignArray | None:
 def refuse_masked(value: object) -> None:
     """Raise ScalarKindError for NumPy's masked arrays, which NumPy itself would hand out without their masks."""
     masks = sys.modules.get("numpy.ma")
-    if masks is not None and isinstance(value, masks.MaskedArray):
+    if masks is not None and isinstance(value, getattr(masks, "MaskedArray", ())):
         raise masked()
 
 
