@@ -19,7 +19,7 @@ class GpuWarning(UserWarning):
 
 
 class GpuResourceWarning(ResourceWarning):
-    """A finaliser found something it could not give back, or that its owner forgot to close."""
+    """Something could not be given back, `sweep_unreleased` found what nobody had freed, or `close` met a fault."""
 
 
 # ---------------------------------------------------------------- the caller's: what was asked cannot be

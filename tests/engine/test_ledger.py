@@ -171,6 +171,20 @@ def test_pinned_memory_is_freed_once_and_never_under_a_copy(gpu):
     assert buffer.tobytes()[7] == 9
 
 
+def test_closing_gives_back_what_nobody_freed_and_says_nothing(recwarn):
+    """`close` is no leak check: that is what `sweep_unreleased` is for, and it warns once when it is asked before."""
+    for is_asked in (False, True):
+        gpu = MockGpuBackend()
+        gpu.alloc(40)
+        pinned, buffer = gpu.alloc_host_pinned(20), gpu.buffer(10)
+        assert (gpu.sweep_unreleased() if is_asked else 2) == 2
+        gpu.close()
+        assert gpu.mock.books["allocations"] == 0
+        assert not buffer.is_live
+        assert [warning.category for warning in recwarn] == [GpuResourceWarning] * is_asked
+        del pinned
+
+
 def test_a_buffer_in_a_reference_cycle_is_given_back(gpu):
     """Memory held by a cycle is free again after the collector has run."""
     holder = {"buffer": gpu.buffer(31)}
