@@ -155,7 +155,10 @@ class BackendBooks:
         error = self._faults.kernel_fault(fault, lane, own=own, earlier=earlier)
         # Its traceback holds the frames of this call, which hold it: what the failing calls had made would live until
         # the garbage collector comes by. Where a driver noticed a fault says nothing to whoever reads the error.
-        fault.__traceback__ = None
+        told: BaseException | None = fault
+        while told is not None:
+            told.__traceback__ = None
+            told = told.__cause__ or told.__context__
         if fault.context_lost and self._trouble is None:
             self._trouble = lambda: self._faults.context_lost(self._capabilities)
         return error

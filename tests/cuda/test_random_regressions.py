@@ -252,3 +252,56 @@ def test_a_peer_that_cannot_be_made_to_wait_is_waited_for(standin, gpu, call: st
         assert np.array_equal(x.numpy(), (np.arange(50) * 3 + 1) * 5 + 2)
         other.synchronize()
         x.free()
+
+
+@pytest.mark.parametrize("call", ["cuCtxPopCurrent", "cuStreamGetCaptureInfo"])
+def test_a_capture_that_holds_what_nobody_knows_of_is_given_up(standin, gpu, call: str) -> None:
+    """A captured call that fails after the driver has made its node spoils the capture, and the stream works again."""
+    with gpu.create_stream() as stream:
+        x = gpu.array(np.arange(50, dtype=np.uint32))
+        gpu.begin_capture(stream)
+        standin.fail_call(call, 1, nth=2)
+        with pytest.raises(mg.DriverError):
+            gpu.memset_async(x, 3, 8, stream)
+        with pytest.raises(mg.CaptureError, match="memset_async"):
+            gpu.end_capture(stream)
+        assert not stream.is_capturing
+        affine(gpu, x, 50, 3, 1).launch(stream)
+        assert np.array_equal(x.numpy(), np.arange(50) * 3 + 1)
+        gpu.begin_capture(stream)
+        standin.fail_call("cuMemsetD8Async", 1)
+        with pytest.raises(mg.DriverError):
+            gpu.memset_async(x, 3, 8, stream)
+        assert len(gpu.end_capture(stream)) == 0, "a refused call alone costs nothing"
+
+
+@pytest.mark.parametrize("call", ["cuMemcpyDtoDAsync", "cuEventCreate"])
+def test_a_lost_device_keeps_no_memory_of_another(standin, gpu, call: str) -> None:
+    """The fault that took a context is remembered, the frames in which it was found are not, nor what they held."""
+    with mg.open_backend("cuda:1") as other:
+        other.enable_peer_access(gpu)
+        x, y = gpu.buffer(40), gpu.buffer(50)
+        gpu.memset(x, 3)
+        standin.fail_call(call, 719)
+        with pytest.raises(mg.KernelFault) as fault:
+            other.copy_d2d_async(x, y, 30)
+        standin.fail_context(other.driver.context, 719)
+        assert other.is_lost
+        fault.value.__traceback__ = None
+        del x, y, fault
+        gpu.synchronize()
+        assert gpu.live_alloc_count() == 0
+        # What was queued in the lost context named the memory; it runs no more.
+        standin.clear_journal()
+
+
+def test_an_allocation_that_is_undone_goes_back_in_its_streams_order(standin, gpu) -> None:
+    """Memory of a stream's pool whose call failed after the allocation was queued is not freed under it."""
+    with gpu.create_stream() as stream:
+        gpu.memset_async(gpu.buffer(50), 3, stream=stream)
+        standin.fail_call("cuCtxPopCurrent", 1, nth=1)
+        with pytest.raises(mg.DriverError):
+            gpu.alloc_async(60, stream)
+        stream.synchronize()
+        assert standin.call_count("cuMemFreeAsync") == 1
+        assert standin.violations() == []

@@ -126,6 +126,7 @@ class CaptureCalls(QueueingCalls):
         try:
             with lane.lock:
                 lane.check_open()
+                known.check_whole()
                 for each in capture.lanes:
                     self._ask(each, known.look, self._driver, each)
                 handle = self._ask(lane, self._driver.end_capture, lane.handle)

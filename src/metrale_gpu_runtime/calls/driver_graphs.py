@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ..driver import Driver
-from ..errors import CaptureError, GpuError
+from ..errors import CaptureError, DriverFault, GpuError
 from ..geometry import Dim3, Geometry
 from ..handles import GraphHandle
 from ..lane import Lane
@@ -37,12 +37,28 @@ class CapturedNodes:
     launches: dict[int, int] = field(default_factory=dict)
     frontier: dict[int, tuple[int, ...]] = field(default_factory=dict)
     has_foreign: bool = False
+    # What could not be recorded although the driver may have made a node of it: the capture can only be given up.
+    spoilt: str = ""
 
     def look(self, driver: Driver, lane: Lane) -> None:
         """Notice nodes that were not added through this backend."""
         nodes = driver.captured_nodes(lane.handle)
         if nodes != self.frontier.get(lane.handle, ()):
             self.has_foreign = True
+
+    def note_failure(self, driver: Driver, lane: Lane, what: str) -> None:
+        """After a call that failed: whether the driver has added something that nothing here knows of."""
+        try:
+            moved = driver.captured_nodes(lane.handle) != self.frontier.get(lane.handle, ())
+        except (GpuError, DriverFault):
+            moved = True
+        if moved and not self.spoilt:
+            self.spoilt = what
+
+    def check_whole(self) -> None:
+        """Raise CaptureError when the driver's graph may hold what the sequence does not, whose memory nobody holds."""
+        if self.spoilt:
+            raise CaptureError(f"the capture was spoilt when the driver failed in the {self.spoilt}; capture again")
 
     def advance(self, driver: Driver, lane: Lane) -> tuple[int, ...]:
         """Remember where the stream stands now."""
@@ -90,6 +106,7 @@ class NodeRecorder:
                 gpu._ask(lane, submit, driver)
                 nodes = gpu._ask(lane, known.advance, driver, lane)
             except GpuError as error:
+                known.note_failure(driver, lane, operation.describe())
                 error.add_note(f"while capturing the {operation.describe()}")
                 raise
             if has_node:

@@ -31,9 +31,8 @@ class OrderingCalls(HandleCalls):
     def _mark(self, handle: StreamHandle, lane: Lane | None) -> tuple[EventHandle, int]:
         """Record an event at a stream's end: the event, and the number of the stream's last operation before it."""
         self._refuse_captured(lane)
-        try:
-            event = self._spare_marks.pop()
-        except IndexError:
+        event = self._spare_mark()
+        if event is None:
             event = self._ask(None, self._driver.create_event, False)
             self._live_events.add(event)
         try:
@@ -47,6 +46,13 @@ class OrderingCalls(HandleCalls):
         except BaseException:
             self._spare_marks.append(event)
             raise
+
+    def _spare_mark(self) -> EventHandle | None:
+        # Apart, so that a failure to make one has no "during handling of" whose frames hold what the caller holds.
+        try:
+            return self._spare_marks.pop()
+        except IndexError:
+            return None
 
     def _await_mark(self, handle: StreamHandle, lane: Lane | None, event: EventHandle) -> int:
         """Let a stream's later work wait for an event, of another backend's too; the number of the wait there."""
@@ -240,14 +246,23 @@ class Handover:
             with lane.lock:
                 lane.check_open()
                 lane.retain(sequence, kept)
+        failed: GpuError | None = None
         try:
             for handle in self._waiting:
                 gpu._let_foreign_wait(handle, lane)
             for owner, blocks in self._peers.items():
                 owner._enter_guest(gpu, lane, blocks, f"{what} of {gpu.capabilities.device}")
         except GpuError as error:
-            try:
-                gpu._wait_for(lane)
-            except GpuError as second:
-                error.add_note(f"and waiting for {what} failed as well: {second}")
-                raise error from None
+            failed = error
+        if failed is not None:
+            self._wait_instead(failed, what)
+
+    def _wait_instead(self, failed: GpuError, what: str) -> None:
+        """Wait for the operation on the host. Raises the first failure when that fails too."""
+        try:
+            self._gpu._wait_for(self._lane)
+            return
+        except GpuError as second:
+            failed.add_note(f"and waiting for {what} failed as well: {second}")
+        # Not from within: the second would keep the frames that hold the memory as long as the first is remembered.
+        raise failed

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 from ...errors import HandleClosed
-from .api import ApiError, DriverApi
+from .api import NOT_CAPTURING, ApiError, DriverApi
 from .contexts import DeviceContext, NotRestored
 from .faults import Faults
 from .forks import generation
@@ -91,7 +91,7 @@ class Calls:
             return self.context.run(call, *args, **kwargs)
         except NotRestored as error:
             # What was queued would be taken for not queued, and its memory given back: it must be over.
-            self._undo(error, self.api.stream_synchronize, stream)
+            self._undo(error, self._finish, stream)
             raise self.error(error) from error
         except ApiError as error:
             raise self.error(error) from error
@@ -167,6 +167,13 @@ class Calls:
         if captures_under_way.count:
             return self.context.run_relaxed(call, *args, **kwargs)
         return self.context.run(call, *args, **kwargs)
+
+    def _finish(self, stream: int) -> None:
+        """Wait for a stream. What became part of a capture does not run: whoever captures sees that it is there."""
+        if not captures_under_way.count:
+            self.api.stream_synchronize(stream)
+        elif self.api.stream_capture_info(stream)[0] == NOT_CAPTURING:
+            self.context.run_relaxed(self.api.stream_synchronize, stream)
 
     def _undo(self, error: NotRestored, undo: Callable[..., object], *args: object) -> None:
         try:

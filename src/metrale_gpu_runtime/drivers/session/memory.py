@@ -43,7 +43,10 @@ class Memory:
 
     def alloc_async(self, nbytes: int, stream: int) -> int:
         api = self._api
-        address = self._calls.make(api.mem_free, nbytes, api.mem_alloc_async, nbytes, stream)
+        # Undone in the stream's order: the allocation itself may still be queued.
+        address = self._calls.make(
+            lambda made: api.mem_free_async(made, stream), nbytes, api.mem_alloc_async, nbytes, stream
+        )
         self._live[address] = MemoryKind.DEVICE
         return address
 
