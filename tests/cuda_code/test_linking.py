@@ -243,6 +243,7 @@ def test_a_link_that_fails_leaves_nothing(gpu: GpuBackend, driver: CudaLikeDrive
         ([("spv", b"\x03\x02\x23\x07")], ModuleLoadError, "what is linked is"),
         ([("nonsense", b"x")], ModuleLoadError, "'nonsense' is no form of code"),
         ([("ptx", b"")], ModuleLoadError, "is empty"),
+        ([("ptx", data("defines.ptx") + b"\0//")], ModuleLoadError, r"input 0 is PTX with a zero byte in line \d+"),
         ([("cubin", data("defines.ptx"))], ModuleLoadError, "should be a cubin but is PTX"),
         ([("object", data("defines.cubin"))], ModuleLoadError, "should be an object with device code but is a cubin"),
     ],

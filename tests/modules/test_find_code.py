@@ -196,3 +196,26 @@ def test_a_file_of_unknown_suffix_is_known_by_its_contents(tmp_path: Path) -> No
     (tmp_path / "kernels.txt").write_bytes(b"int x;")
     with pytest.raises(ModuleLoadError, match=r"none of the suffixes \.cubin \.fatbin \.ptx \.cu"):
         find_code("m", tmp_path / "kernels.txt", capabilities=CUDA)
+
+
+def test_ptx_behind_a_byte_order_mark_is_told_so(tmp_path: Path) -> None:
+    """Windows editors write one; no PTX compiler takes it. CUDA C is taken without it."""
+    marked = b"\xef\xbb\xbf" + PTX
+    write(tmp_path, k_ptx=marked, k_cu=b"\xef\xbb\xbf__global__ void k() {}")
+    for backend in (CPU, CUDA):
+        for given in ({"path": tmp_path / "k.ptx"}, {"source": marked.decode()}, {"binary": marked}):
+            with pytest.raises(
+                ModuleLoadError, match=r"is PTX behind a byte order mark \(ef bb bf\).*UTF-8 without one"
+            ):
+                find_code("m", capabilities=backend, **given)  # type: ignore[arg-type]
+    assert find_code("m", tmp_path / "k.cu", capabilities=CUDA).data == b"__global__ void k() {}"
+
+
+def test_a_zero_byte_inside_ptx_is_refused_with_its_line(tmp_path: Path) -> None:
+    """A driver would load what stands before it and drop the rest without a word; zeros at the end are harmless."""
+    cut = PTX + b".visible .entry a() { ret; }\n\0.visible .entry b() { ret; }\n"
+    write(tmp_path, cut_ptx=cut, ended_ptx=PTX + b"\0\0")
+    for given in ({"path": tmp_path / "cut.ptx"}, {"source": cut.decode()}, {"binary": cut}):
+        with pytest.raises(ModuleLoadError, match="is PTX with a zero byte in line 7"):
+            find_code("m", capabilities=CUDA, **given)  # type: ignore[arg-type]
+    assert find_code("m", tmp_path / "ended.ptx", capabilities=CUDA).format == "ptx"

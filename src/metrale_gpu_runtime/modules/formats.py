@@ -47,6 +47,7 @@ FORMATS = {
     )
 }
 ANY = "any"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 COMPILED_ALREADY = frozenset({"cubin", "hsaco", "metallib", "spirv"})
 """Forms that no option changes any more. (A fatbin may hold PTX.)"""
@@ -103,6 +104,11 @@ def _starts_as_ptx(data: bytes) -> bool:
             return data.startswith(b".version", at)
 
 
+def is_marked_ptx(data: bytes) -> bool:
+    """True for PTX behind a byte order mark, as Windows editors save it."""
+    return data.startswith(BYTE_ORDER_MARK) and _starts_as_ptx(data[len(BYTE_ORDER_MARK) :])
+
+
 def is_host_object(data: bytes) -> bool:
     """True for an ELF object of a host compiler."""
     return (
@@ -121,6 +127,8 @@ def describe_contents(data: bytes) -> str:
         return f"an ELF file for machine {int.from_bytes(data[18:20], 'little')}, which no GPU backend takes"
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "UTF-16 text"
+    if is_marked_ptx(data):
+        return "PTX behind a byte order mark (ef bb bf), which no PTX compiler takes; save it as UTF-8 without one"
     if b"\0" not in data[:4096]:
         try:
             data.decode()

@@ -13,7 +13,7 @@ from ..errors import CodeNotFound, ModuleLoadError, NotSupported
 from .formats import FORMATS, CodeFormat, describe_contents, format_of_contents, format_of_suffix, is_host_object
 from .loading import LoadedModule, give_to_driver
 from .parts import LinkRequest, Part
-from .sources import CodeInput
+from .sources import CodeInput, zero_byte_in_ptx
 
 LinkInput = str | os.PathLike[str] | tuple[str, bytes | bytearray | memoryview | str]
 """A path; (form or suffix, contents): ("ptx", text), (".cubin", data); or source text, which has a line break."""
@@ -90,6 +90,10 @@ def _checked(module: str, what: str, known: CodeFormat | None, data: bytes, path
         raise _refused(
             module, f"{what} should be {form.title} but is {seen.title if seen else describe_contents(data)}"
         )
+    if form.name == "ptx":
+        refused = zero_byte_in_ptx(data, what)
+        if refused is not None:
+            raise _refused(module, refused)
     if form.name == "cuda-c":
         try:
             data.decode()

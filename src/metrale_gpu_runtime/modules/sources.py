@@ -16,6 +16,7 @@ from typing import TypeVar
 from ..capabilities import Capabilities
 from ..errors import CodeNotFound, ModuleLoadError
 from .formats import (
+    BYTE_ORDER_MARK,
     FORMATS,
     CodeFormat,
     accepted_formats,
@@ -23,6 +24,7 @@ from .formats import (
     describe_contents,
     format_of_contents,
     format_of_suffix,
+    is_marked_ptx,
 )
 
 _T = TypeVar("_T")
@@ -94,6 +96,18 @@ def strings_given(what: str, given: Sequence[str]) -> tuple[str, ...]:
     return strings
 
 
+def zero_byte_in_ptx(data: bytes, what: str) -> str | None:
+    """What is wrong with PTX that has a zero byte before its end; None where it has none.
+
+    A driver reads PTX up to the first one: what stands behind it would be left out without a word.
+    """
+    text = data.rstrip(b"\0")
+    if b"\0" not in text:
+        return None
+    line = text[: text.index(b"\0")].count(b"\n") + 1
+    return f"{what} is PTX with a zero byte in line {line}, and a driver reads it up to there: save it without"
+
+
 class _Finder:
     """One search: the module's name and the backend, for what is taken and for what is said."""
 
@@ -126,6 +140,8 @@ class _Finder:
             advice = " Pass source text as source=." if describe_contents(data).startswith("text") else ""
             raise self.refuse(f"the binary is {describe_contents(data)}; {self.backend} takes {self.takes}.{advice}")
         self.require_accepted(form, "the binary")
+        if form.name == "ptx":
+            self.refuse_zero_byte(data, "the binary")
         return CodeInput(form.name, data)
 
     def from_source(self, source: str | Mapping[str, str]) -> CodeInput:
@@ -140,7 +156,11 @@ class _Finder:
         found = format_of_contents(data)
         if found is not None:
             self.require_accepted(found, "the source")
+            if found.name == "ptx":
+                self.refuse_zero_byte(data, "the source")
             return CodeInput(found.name, data)
+        if is_marked_ptx(data):
+            raise self.refuse(f"the source is {describe_contents(data)}")
         guess = self.source_language(source)
         if guess is None:
             raise self.refuse(f"{self.backend} takes no source text but {self.takes}")
@@ -253,12 +273,19 @@ class _Finder:
         # Text of another language cannot be told from contents; a binary, or PTX, can.
         if found is not form and (found is not None or not form.is_text or form.name == "ptx"):
             raise self.refuse(f"{what} should be {form.title} by its suffix but is {describe_contents(data)}")
-        if form.is_text and form.name != "ptx":  # PTX may hold paths and comments in any encoding
+        if form.name == "ptx":
+            self.refuse_zero_byte(data, what)
+        elif form.is_text:  # PTX may hold paths and comments in any encoding
             data = self.utf8(data, what)
         return CodeInput(form.name, data, path)
 
+    def refuse_zero_byte(self, data: bytes, what: str) -> None:
+        refused = zero_byte_in_ptx(data, what)
+        if refused is not None:
+            raise self.refuse(refused)
+
     def utf8(self, data: bytes, what: str) -> bytes:
-        data = data.removeprefix(b"\xef\xbb\xbf")
+        data = data.removeprefix(BYTE_ORDER_MARK)
         try:
             data.decode()
         except UnicodeDecodeError as error:

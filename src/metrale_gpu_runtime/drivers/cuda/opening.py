@@ -56,8 +56,8 @@ def start() -> tuple[CudaApi, int]:
         broken = _why_not_loadable()
         if broken is not None:
             raise BackendUnavailable(
-                f"cuda: libcuda was found but cannot be loaded ({broken}){_library_path('; ')}. Install NVIDIA's display "
-                "driver anew, or take what lies in its place out of the library path",
+                f"cuda: libcuda was found but cannot be loaded ({broken}){_library_path('; ')}. Install NVIDIA's "
+                "display driver anew, or take what lies in its place out of the library path",
                 backend="cuda",
             ) from error
         raise BackendUnavailable(
