@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, SupportsIndex, TypeVar
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from .arguments import Argument, argument_from_value
 from .capabilities import Capabilities
@@ -427,8 +427,11 @@ class Module:
         return f"<Module {self._name!r} on {self._gpu.capabilities.device}>"
 
 
-class ModuleGlobals:
-    """The variables of a module by name."""
+class ModuleGlobals(Mapping[str, "DeviceBuffer"]):
+    """The variables of a module by name. `name in module.globals` asks the driver.
+
+    Iterating and counting raise KernelNotFound where the code's form does not list its variables.
+    """
 
     __slots__ = ("_module",)
 
@@ -437,4 +440,45 @@ class ModuleGlobals:
 
     def __getitem__(self, name: str) -> DeviceBuffer:
         """A buffer on the symbol's memory; it does not own it. Raises KernelNotFound."""
+        if not isinstance(name, str):
+            raise TypeError(f"module {self._module.name!r}: a variable's name is a string, not {type(name).__name__}")
+        self._module.check_loaded()
         return self._module.gpu.module_global(self._module, name)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._find(name) is not None
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The buffer, or `default` for a variable that is not there."""
+        found = self._find(name)
+        return default if found is None else found
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of those that the driver finds, in the code's order; of a C++ namespace, the mangled ones."""
+        names = self._names()
+        if names is None:
+            raise KernelNotFound(
+                f"the variables of module {self._module.name!r} cannot be listed, its code does not tell them; ask by "
+                "name",
+                module=self._module.name,
+                function="",
+            )
+        return (name for name in names if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __repr__(self) -> str:
+        names = self._names() if self._module.is_loaded else None
+        listed = "names not known" if names is None else ", ".join(names) or "none"
+        return f"<ModuleGlobals of {self._module.name!r}: {listed}>"
+
+    def _find(self, name: str) -> DeviceBuffer | None:
+        try:
+            return self[name]
+        except KernelNotFound:
+            return None
+
+    def _names(self) -> tuple[str, ...] | None:
+        self._module.check_loaded()
+        return self._module.gpu.registry.variable_names(self._module.name)

@@ -56,6 +56,7 @@ class Cubin:
     device_functions: tuple[str, ...] = ()
     undefined: tuple[str, ...] = ()
     definitions: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
     debug_sections: tuple[str, ...] = ()
 
 
@@ -66,8 +67,12 @@ def read_cubin(data: bytes, module: str) -> Cubin:
     device_functions: list[str] = []
     undefined: list[str] = []
     definitions: list[str] = []
+    variables: list[str] = []
     for symbol in elf.symbols():
         binding, kind = symbol.info >> 4, symbol.info & 0xF
+        # A compiler's own (string constants) have names that C has not.
+        if symbol.section and kind == _STT_OBJECT and not symbol.name.startswith((".", "$")):
+            variables.append(symbol.name)
         if symbol.section and binding == _STB_GLOBAL and kind in (_STT_OBJECT, _STT_FUNC):
             definitions.append(symbol.name)
         if binding not in (_STB_GLOBAL, _STB_WEAK):
@@ -94,6 +99,7 @@ def read_cubin(data: bytes, module: str) -> Cubin:
         tuple(device_functions),
         tuple(undefined),
         tuple(definitions),
+        tuple(variables),
         tuple(each.name for each in elf.sections if each.name.startswith(".debug_") and each.nbytes),
     )
 

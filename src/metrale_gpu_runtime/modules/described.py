@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..cuda_images import KernelFacts, best_entry, read_cubin, read_fatbin
+from ..cuda_images import Cubin, KernelFacts, best_entry, read_cubin, read_fatbin
 from ..driver import CodeImage
 from ..errors import GpuError, ModuleLoadError, PtxSyntaxError, SignatureError
 from ..signature import DECLARED, KernelSignature, from_code_object, from_cubin, from_mangled, from_ptx, merge
@@ -31,6 +31,7 @@ class Described:
 
     texts: tuple[tuple[Part, PtxModule], ...] = ()
     cubin: Mapping[str, KernelFacts] | None = None
+    cubin_variables: tuple[str, ...] = ()
     code_object: Mapping[str, CodeObjectKernel] | None = None
     lowered_names: Mapping[str, str] = field(default_factory=dict)
     debug: dict[str, KernelSignature] | None = None
@@ -46,6 +47,29 @@ class Described:
         if self.texts:
             return written
         return tuple(self.code_object) if self.code_object is not None else None
+
+    def read(self, cubin: Cubin) -> None:
+        """Take in what a cubin lists."""
+        self.cubin, self.cubin_variables = cubin.kernels, cubin.variables
+
+    @property
+    def variables(self) -> tuple[str, ...] | None:
+        """The symbols of its variables in global and constant memory, None where the code does not list them.
+
+        Those of one file alone are among them; which the driver finds by name is the driver's to say.
+        """
+        if self.cubin is not None:
+            return self.cubin_variables
+        if not self.texts:
+            return None
+        declared = [each for _, text in self.texts for each in text.variables.values()]
+        return tuple(
+            dict.fromkeys(
+                each.name
+                for each in declared
+                if each.space in ("global", "const") and each.linkage != "extern" and not each.name.startswith("$")
+            )
+        )
 
     def device_functions(self) -> list[str]:
         """The functions that are no kernels, as far as the PTX tells."""
@@ -127,7 +151,7 @@ def _read_machine_code(described: Described, module: str, image: CodeImage, capa
     """The kernels of a cubin, or of the image of a fatbin that the driver takes for this device."""
     try:
         if image.format == "cubin":
-            described.cubin = read_cubin(image.data, module).kernels
+            described.read(read_cubin(image.data, module))
             return
         entries = read_fatbin(image.data, module)
         chosen = best_entry(entries, capability) if capability is not None else None
@@ -136,7 +160,7 @@ def _read_machine_code(described: Described, module: str, image: CodeImage, capa
         elif chosen.payload is None:
             described.notes.append(f"the fatbin's kernels were not read: its {chosen} is compressed")
         elif chosen.kind == "cubin":
-            described.cubin = read_cubin(chosen.payload, module).kernels
+            described.read(read_cubin(chosen.payload, module))
         else:
             from .sources import CodeInput
 

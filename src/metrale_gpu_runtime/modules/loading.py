@@ -75,6 +75,10 @@ class LoadedModule:
         symbols = self._description().symbols
         return symbols if symbols is not None else self._driver.function_names(self.handle)
 
+    def variable_names(self) -> tuple[str, ...] | None:
+        """The symbols of its variables, or None where the code does not list them."""
+        return self._description().variables
+
     def resolve(self, function: str) -> str:
         """The symbol that a name means: itself, or the one C++ kernel that can be written so.
 

@@ -206,6 +206,10 @@ class ModuleRegistry:
         """The symbols of a module's kernels, or None where they cannot be listed. Raises KernelNotFound."""
         return self.module(module).function_names()
 
+    def variable_names(self, module: str) -> tuple[str, ...] | None:
+        """The symbols of a module's variables, or None where they cannot be listed. Raises KernelNotFound."""
+        return self.module(module).variable_names()
+
     # ------------------------------------------------ the audit
 
     def _record(self, module: str, function: str, resolved: str | None) -> None:

@@ -98,6 +98,8 @@ def a_modules_variables_are_memory(target: ConformanceTarget) -> None:
         gpu.copy_h2d(np.array([7, 8, 9], dtype=np.uint32), table)
         module["add_table"][1, 4](out.ptr)
         assert out.numpy().tolist() == [8, 9, 10, 0]
+        assert "table" in module.globals
+        assert "tabel" not in module.globals
         refused(target, gpu, lambda: module.globals["tabel"], KernelNotFound, calls_no_driver=False)
 
 
