@@ -7,6 +7,7 @@ import array
 import numpy as np
 import pytest
 
+import metrale_gpu_runtime as mg
 from metrale_gpu_runtime.errors import ArgumentKindError, ForeignHandle, InvalidPointer
 from metrale_gpu_runtime.handles import DevicePtr
 from metrale_gpu_runtime.testing import MockGpuBackend
@@ -145,3 +146,19 @@ def test_memory_of_another_backend_is_refused(gpu):
                 gpu.memset(value, 0, 4)
         assert gpu.buffer(4).copy_from(stranger).nbytes == 4
         del stranger, value
+
+
+@pytest.mark.parametrize("backend", ["mock", "cpu"])
+def test_a_fill_of_wide_elements_begins_at_a_multiple_of_their_width(backend):
+    """Refused with the address and the width before the driver is asked, on every backend alike."""
+    with mg.open_backend(backend) as gpu:
+        buffer = gpu.array(np.arange(16, dtype=np.uint8))
+        for past, width in ((1, 4), (2, 4), (3, 2)):
+            with pytest.raises(
+                InvalidPointer, match=rf"no multiple of {width}, .*it is {past % width} past one"
+            ) as refused:
+                gpu.memset(buffer.ptr + past, 0, 4, width=width)
+            assert refused.value.address == buffer.address + past
+        gpu.memset(buffer.ptr + 2, 0x0101, 4, width=2)
+        gpu.memset(buffer.ptr + 7, 9, 3)
+        assert buffer.numpy().tolist() == [0, 1, 1, 1, 1, 1, 6, 9, 9, 9, *range(10, 16)]

@@ -115,7 +115,7 @@ class CopyCalls(QueueingCalls):
         """Fill `nbytes` with elements of `width` bytes (1, 2 or 4) of `value`; done on return.
 
         `nbytes` may be left out for a buffer. Raises ValueError for a value that does not fit, or a length that is no
-        multiple of the width.
+        multiple of the width, InvalidPointer for an address that is none.
         """
         self._memset(dst, value, nbytes, width, self._default_lane, "memset", waits=True)
 
@@ -272,6 +272,13 @@ class CopyCalls(QueueingCalls):
         check_extent(target, nbytes, f"{call}: dst")
         if nbytes % width:
             raise ValueError(f"{call}: {nbytes} bytes are no whole number of elements of {width} bytes")
+        if target.address % width:
+            raise InvalidPointer(
+                f"{call}: dst: {target.address:#x} is no multiple of {width}, at which elements of {width} bytes lie; "
+                f"it is {target.address % width} past one. Fill it with width=1, or from an aligned address",
+                address=target.address,
+                nbytes=nbytes,
+            )
         if nbytes == 0:
             return
         if waits:
