@@ -12,6 +12,7 @@ from .errors import (
     ArgumentRangeError,
     ArgumentSizeError,
     ForeignHandle,
+    InvalidPointer,
     ScalarRefused,
 )
 from .handles import DevicePtr
@@ -66,9 +67,17 @@ class HoldingValue:
                 f"{kernel}: argument {index}: {self!r} was made on {there.device} ({there.backend}), the launch is for "
                 f"{here.device} ({here.backend}); make one there"
             )
-        self._pointer.check_alive()
+        try:
+            self._pointer.check_alive()
+        except InvalidPointer as error:
+            raise named_pointer_error(error, kernel, f"argument {index}{f' ({name})' if name else ''}") from None
         description = ArgumentDescription("value", nbytes=len(self._data), align=self._align, name=name, opaque=True)
         return Argument(description, self._data, pointer=self._pointer)
+
+
+def named_pointer_error(error: InvalidPointer, kernel: str, place: str) -> InvalidPointer:
+    """The error for a launch whose memory is gone: whose launch it is, and where the memory stands in it."""
+    return InvalidPointer(f"{kernel}: {place}: {error}", address=error.address, nbytes=error.nbytes)
 
 
 def describe(description: ArgumentDescription, data: bytes) -> str:

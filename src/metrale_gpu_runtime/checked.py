@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from .arguments import Argument, describe, pointer_argument, scalar_argument
+from .arguments import Argument, describe, named_pointer_error, pointer_argument, scalar_argument
 from .driver import ArgumentLayout, LaunchTarget
-from .errors import ArgumentCountError, ArgumentKindError, GeometryError, LaunchError
+from .errors import ArgumentCountError, ArgumentKindError, GeometryError, InvalidPointer, LaunchError
 from .geometry import Dim3, Extent, Geometry, LaunchAttributes
 from .memory.pointers import producers_of
 from .scalars import Scalar, ScalarType
@@ -35,6 +35,11 @@ class GridSlots:
     """Which axes of a grid are slots; the Geometry beside it has 0 there until they are set."""
 
     axes: tuple[tuple[int, Slot], ...] = ()
+
+    def shown(self, grid: Dim3) -> str:
+        """The grid for people, a slot by its name: "(slot blocks, 1, 1)"."""
+        named = {axis: f"slot {each.name}" for axis, each in self.axes}
+        return f"({', '.join(named.get(axis, str(extent)) for axis, extent in enumerate(grid.as_tuple()))})"
 
     def set(self, grid: Dim3, values: Mapping[str, object], kernel: str) -> Dim3:
         extents = list(grid.as_tuple())
@@ -91,6 +96,11 @@ class CheckedLaunch:
     @property
     def slot_names(self) -> tuple[str, ...]:
         return names_of(self.slots)
+
+    @property
+    def shown_grid(self) -> str:
+        """The grid for people, with the names of its slots."""
+        return self.grid_slots.shown(self.geometry.grid)
 
     def refuse_loans(self, what: str) -> None:
         """Host arrays are lent to one synchronous launch; whatever keeps a launch for later refuses them."""
@@ -208,11 +218,35 @@ class CheckedLaunch:
         if argument.loan is not None:
             self.with_arguments({index: argument}).refuse_loans("a prepared launch")
 
+    def check_memory(self) -> None:
+        """Raise InvalidPointer when memory that it names is gone."""
+        try:
+            for argument in self.arguments:
+                if argument.pointer is not None:
+                    argument.pointer.check_alive()
+            for pointer in self.uses:
+                pointer.check_alive()
+        except InvalidPointer as error:
+            raise self._dead(self.arguments, error) from None
+
+    def _dead(self, arguments: tuple[Argument, ...], error: InvalidPointer) -> InvalidPointer:
+        """The error with the kernel, and the argument that names the memory."""
+        place = "memory that it uses"
+        for index, argument in enumerate(arguments):
+            if argument.pointer is not None and argument.pointer.address == error.address:
+                name = argument.description.name
+                place = f"argument {index}{f' ({name})' if name else ''}"
+                break
+        return named_pointer_error(error, self.kernel.title, place)
+
     def _record(self, arguments: tuple[Argument, ...], image: bytes, shape: Geometry, site: str) -> LaunchRecord:
         pointers = [argument.pointer for argument in arguments if argument.pointer is not None]
         pointers.extend(self.uses)
-        for pointer in pointers:
-            pointer.check_alive()
+        try:
+            for pointer in pointers:
+                pointer.check_alive()
+        except InvalidPointer as error:
+            raise self._dead(arguments, error) from None
         kernel = self.kernel
         # A launch may be made again, or replayed, long after it was checked.
         kernel.module.check_loaded()

@@ -170,7 +170,7 @@ class PreparedLaunch:
     def __repr__(self) -> str:
         geometry = self._launch.geometry
         return (
-            f"<PreparedLaunch {self.kernel.title} grid {geometry.grid.as_tuple()} block {geometry.block.as_tuple()}"
+            f"<PreparedLaunch {self.kernel.title} grid {self._launch.shown_grid} block {geometry.block.as_tuple()}"
             f"{', slots ' + ', '.join(self.slot_names) if self.slot_names else ''}>"
         )
 
@@ -197,11 +197,7 @@ class RecordedLaunch:
         """Raise when it can run no more: its memory was freed, or its module unloaded."""
         launch = self.launch
         launch.kernel.module.check_loaded()
-        for argument in launch.arguments:
-            if argument.pointer is not None:
-                argument.pointer.check_alive()
-        for pointer in launch.uses:
-            pointer.check_alive()
+        launch.check_memory()
 
     def run(self, stream: Stream, values: Mapping[str, object] | None = None) -> None:
         self.launch.gpu.issue(self.launch.bind(values), stream)
@@ -213,7 +209,7 @@ class RecordedLaunch:
 
     def describe(self) -> str:
         launch = self.launch
-        return f"launch of {launch.kernel.title} grid {launch.geometry.grid.as_tuple()}, recorded at {launch.site}"
+        return f"launch of {launch.kernel.title} grid {launch.shown_grid}, recorded at {launch.site}"
 
 
 class LaunchSequence:
@@ -225,8 +221,10 @@ class LaunchSequence:
     the first launch is issued.
     """
 
-    def __init__(self, gpu: GpuBackend) -> None:
+    def __init__(self, gpu: GpuBackend, *, of_graph: bool = False) -> None:
         self._gpu = gpu
+        # What people call it, and how they give it values.
+        self._title, self._call = ("graph", "graph.launch") if of_graph else ("sequence", "sequence")
         self._operations: list[RecordedOperation | RecordedLaunch] = []
         self._is_recording = False
         self._is_closed = False
@@ -338,6 +336,7 @@ class LaunchSequence:
         """Another sequence of the same operations, with the slot values of now; later ones do not reach it."""
         self._check_open()
         twin = LaunchSequence(self._gpu)
+        twin._title, twin._call = self._title, self._call
         twin._operations = list(self._operations)
         twin._was_recorded = True
         twin._remembered = dict(self._remembered)
@@ -358,7 +357,7 @@ class LaunchSequence:
         for name in values:
             if name not in names:
                 raise ArgumentCountError(
-                    f"the sequence has no slot {name!r}; there are {', '.join(names) or 'none'}",
+                    f"the {self._title} has no slot {name!r}; there are {', '.join(names) or 'none'}",
                     kernel="",
                     name=name,
                     expected=names,
@@ -367,7 +366,7 @@ class LaunchSequence:
         for name in names:
             if name not in current:
                 raise ArgumentCountError(
-                    f"slot {name!r} of the sequence has no value; set it by name: sequence({name}=value)",
+                    f"slot {name!r} of the {self._title} has no value; set it by name: {self._call}({name}=value)",
                     kernel="",
                     name=name,
                     expected=name,

@@ -253,3 +253,36 @@ def test_a_faulting_replay_names_its_node_without_any_memory():
         with pytest.raises(KernelFault) as info:
             capture.graph.launch()
         assert "node 1 (launch of k grid (2, 1, 1)" in "".join(info.value.__notes__)
+
+
+def test_slots_are_named_as_a_graph_is_called():
+    """A graph's slot without a value, or one it has not, is told in the graph's words; a sequence's in its own."""
+    with mg.MockGpuBackend() as gpu, gpu.create_stream() as stream:
+        buffer = gpu.buffer(12)
+        kernel = gpu.kernel("m", "k", signature="unsigned char* x, unsigned int n")
+        with gpu.capture(stream) as capture:
+            kernel[mg.slot("blocks", "grid"), 32, 0, stream](buffer, mg.slot("count"))
+        with gpu.sequence() as sequence:
+            kernel[3, 32](buffer, mg.slot("count"))
+        graph = capture.graph
+        with pytest.raises(
+            mg.ArgumentCountError, match=r"slot 'count' of the graph has no value; .*graph\.launch\(count=value\)"
+        ):
+            graph.launch(stream, blocks=2)
+        with pytest.raises(mg.ArgumentCountError, match=r"^the graph has no slot 'size'; there are "):
+            graph.launch(stream, size=2)
+        with pytest.raises(
+            mg.ArgumentCountError, match=r"slot 'count' of the sequence has no value; .*: sequence\(count=value\)"
+        ):
+            sequence()
+
+
+def test_a_grid_of_slots_is_shown_by_their_names():
+    """A recorded and a prepared launch tell which slot stands in the grid, not the 0 that holds its place."""
+    with mg.MockGpuBackend() as gpu:
+        kernel = gpu.kernel("m", "k", signature="unsigned int n")
+        prepared = kernel[(5, mg.slot("rows", "grid")), 32].prepare(mg.u32(3))
+        assert "grid (5, slot rows, 1) block (32, 1, 1)" in repr(prepared)
+        with gpu.sequence() as sequence:
+            kernel[mg.slot("blocks", "grid"), 32](mg.u32(3))
+        assert "k grid (slot blocks, 1, 1), recorded at" in sequence.operations[0].describe()

@@ -472,3 +472,18 @@ def test_a_device_without_tensor_maps():
     with mg.MockGpuBackend("A100") as gpu, pytest.raises(mg.NotSupported, match="A100") as info:
         gpu.tensor_map(gpu.buffer(64), box=())
     assert info.value.feature == "tensor maps"
+
+
+def test_a_map_of_freed_memory_names_the_launch_and_the_argument(gpu):
+    """Where the map is given, and where a prepared launch of it is made later: kernel, argument, and what was freed."""
+    buffer = gpu.empty((64, 96), mg.f32)
+    tensors = gpu.tensor_map(buffer, box=(32, 8))
+    prepared = described(gpu, "tiles").arg_u32(7).arg_tensormap(tensors).prepare()
+    address = buffer.address
+    buffer.free()
+    for launch in (lambda: described(gpu, "tiles").arg_u32(7).arg_tensormap(tensors), prepared):
+        with pytest.raises(
+            mg.InvalidPointer, match=rf"tiles.*: argument 1: pointer: {address:#x} lies in .*gone"
+        ) as refused:
+            launch()
+        assert refused.value.address == address

@@ -94,7 +94,9 @@ class CaptureCalls(QueueingCalls):
             self._refuse_nested(lane)
             nodes = CapturedNodes() if self._capabilities.graphs else None
             captures = self._thread_captures()
-            capture = Capture(lane, LaunchSequence(cast("GpuBackend", self)), site, captures, mode, nodes)
+            capture = Capture(
+                lane, LaunchSequence(cast("GpuBackend", self), of_graph=True), site, captures, mode, nodes
+            )
             self._in_flight.hold()
             lane.capture = capture
             self._captures.append(capture)
