@@ -7,9 +7,13 @@ Run it: `python examples/raw_kernel.py`
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 
 import metrale_gpu_runtime as mg
+
+BACKEND = os.environ.get("METRALE_BACKEND") or "cpu"  # METRALE_BACKEND=cuda runs it on a GPU
 
 SOURCE = r"""
 extern "C" __global__ void saxpy(const float* x, float* y, int n, float a) {
@@ -26,7 +30,7 @@ template <typename T> __global__ void fill(T* out, int n, T value) {
 
 def main() -> None:
     n = 1000
-    with mg.open_backend("cpu") as gpu:
+    with mg.open_backend(BACKEND) as gpu:
         x, y = gpu.array(np.arange(n, dtype=np.float32)), gpu.array(np.ones(n, np.float32))
 
         saxpy = gpu.raw_kernel(SOURCE, "saxpy")

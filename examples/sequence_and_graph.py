@@ -5,18 +5,20 @@ Run it: `python examples/sequence_and_graph.py`
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
 
 import metrale_gpu_runtime as mg
 
+BACKEND = os.environ.get("METRALE_BACKEND") or "cpu"  # METRALE_BACKEND=cuda runs it on a GPU
 COUNT = 300
 SIGNATURE = "float* values, unsigned int count, float number"
 
 
 def main() -> None:
-    with mg.open_backend("cpu") as gpu:
+    with mg.open_backend(BACKEND) as gpu:
         gpu.load_module("kernels", path=Path(__file__).with_name("kernels.ptx"))
         scale = gpu.kernel("kernels", "scale", signature=SIGNATURE)
         add = gpu.kernel("kernels", "add_constant", signature=SIGNATURE)

@@ -6,18 +6,20 @@ Run it: `python examples/streams_and_events.py`
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 
 import numpy as np
 
 import metrale_gpu_runtime as mg
 
+BACKEND = os.environ.get("METRALE_BACKEND") or "cpu"  # METRALE_BACKEND=cuda runs it on a GPU
 COUNT = 100_000
 SIGNATURE = "float* values, unsigned int count, float number"
 
 
 async def main() -> None:
-    with mg.open_backend("cpu") as gpu, gpu.create_stream() as copies, gpu.create_stream() as work:
+    with mg.open_backend(BACKEND) as gpu, gpu.create_stream() as copies, gpu.create_stream() as work:
         gpu.load_module("kernels", path=Path(__file__).with_name("kernels.ptx"))
         scale = gpu.kernel("kernels", "scale", signature=SIGNATURE)
         values = gpu.empty(COUNT, np.float32)

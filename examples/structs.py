@@ -6,12 +6,14 @@ Run it: `python examples/structs.py`
 from __future__ import annotations
 
 import ctypes
+import os
 from pathlib import Path
 
 import numpy as np
 
 import metrale_gpu_runtime as mg
 
+BACKEND = os.environ.get("METRALE_BACKEND") or "cpu"  # METRALE_BACKEND=cuda runs it on a GPU
 COUNT = 5
 
 # struct Line { char axis; double slope; int offset; }: 24 bytes, aligned to 8.
@@ -24,7 +26,7 @@ class Line(ctypes.Structure):
 
 
 def main() -> None:
-    with mg.open_backend("cpu") as gpu:
+    with mg.open_backend(BACKEND) as gpu:
         gpu.load_module("kernels", path=Path(__file__).with_name("kernels.ptx"))
         # A structure's size is not known from its name: the declaration gives size and alignment.
         kernel = gpu.kernel(

@@ -5,17 +5,19 @@ Run it: `python examples/vector_add.py`
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
 
 import metrale_gpu_runtime as mg
 
+BACKEND = os.environ.get("METRALE_BACKEND") or "cpu"  # METRALE_BACKEND=cuda runs it on a GPU
 COUNT = 1000
 
 
 def main() -> None:
-    with mg.open_backend("cpu") as gpu:
+    with mg.open_backend(BACKEND) as gpu:
         gpu.load_module("kernels", path=Path(__file__).with_name("kernels.ptx"))
         # PTX alone knows neither names nor signs nor element types; the declaration says them.
         kernel = gpu.kernel(
