@@ -65,6 +65,9 @@ class BackendBooks:
         # work on our memory is entered.
         self._spare_marks: list[EventHandle] = []
         self._guest_lane: Lane | None = None
+        # The stream on which guard bands are filled while the default stream is captured. Not that of the guests: of
+        # that one their being done says that it is through.
+        self._band_lane: Lane | None = None
         self._retired_modules: list[ModuleHandle] = []
         self._ledger = Ledger(driver.capabilities.backend, driver.capabilities.device)
         self._ledger.keeper = weakref.ref(self)

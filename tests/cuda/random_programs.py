@@ -221,6 +221,8 @@ class Machine:
         self.numbers = 0
         self.streams: dict[Clock, AStream] = {}
         self.arrays: list[Holder] = []
+        # What the engine promises to wait for in the call to come.
+        self.trusted: list[dict[Clock, int]] = []
         self.log: list[str] = []
         self.done = 0
         standin.reset(devices=2, multiprocessor_count=self.r.choice((7, 20)))
@@ -475,6 +477,7 @@ class Machine:
 
     def order(self, stream: AStream, touched: Mapping[Region, bool]) -> None:
         """See to it that an operation on these regions comes behind all that it must come behind."""
+        self.trusted.clear()
         for region, is_write in touched.items():
             if region.holder.kind == "host":
                 # A driver reads memory that it has not locked when it is called, not when the copy's turn comes.
@@ -488,9 +491,9 @@ class Machine:
                 is_peers = owner is not None and owner is not stream.device and region.holder.kind != "pinned"
                 if is_peers and not owner.captures and self.chance(0.6):  # type: ignore[union-attr]
                     # The engine promises that work on a peer's memory waits for the peer.
-                    stream.clock.learn(region.accesses.all_of())
+                    self.trusted.append(region.accesses.all_of())
                     owner.had_guests = True  # type: ignore[union-attr]
-                    continue
+                    break
                 self.let_wait(stream, missing[0])
             else:
                 raise Skip
@@ -545,6 +548,9 @@ class Machine:
         else:
             for effect in effects:
                 effect.apply()
+            # Only now: the engine makes its waits in the call.
+            for snapshot in self.trusted:
+                stream.clock.learn(snapshot)
         finally:
             for effect in effects:
                 for region, is_write in effect.touched().items():
@@ -591,26 +597,31 @@ class Machine:
                 raise Skip
         if on is not None:
             self.order(stream, touched)
+        is_queued = True
         try:
             call()
         except CaptureError:
             if not any(each.captures for each in self.devices):
                 raise
             # The memory has users on a captured stream: refused before anything was queued.
+            is_queued = False
             raise Skip from None
         except GpuError:
             effect.spoil()
             raise
         else:
             effect.apply()
+            for snapshot in self.trusted if on is not None else ():
+                stream.clock.learn(snapshot)
             for region in touched:
                 if on is None and region.holder.device is not None and region.holder.kind != "pinned":
                     learn(self.host, region.accesses.all_of())
         finally:
-            stream.clock.count += 1
-            for region, is_write in touched.items():
-                region.accesses.note(stream.clock, is_write)
-                self.note_guest(stream, region)
+            if is_queued:
+                stream.clock.count += 1
+                for region, is_write in touched.items():
+                    region.accesses.note(stream.clock, is_write)
+                    self.note_guest(stream, region)
         learn(self.host, stream.clock.snapshot())
 
     # ------------------------------------------------ memory
@@ -1313,10 +1324,10 @@ class Machine:
         for _ in range(self.r.choice((1, 1, 2, 3))):
             self.run_held(held)
 
-    def run_held(self, held: Held, *, is_prepared: bool = False) -> None:
+    def run_held(self, what: Held, *, is_prepared: bool = False) -> None:
         """A graph, sequence or prepared launch, with values; by itself or as part of a capture."""
-        device, recording = held.device, held.recording
-        stream = held.stream if is_prepared and self.chance(0.4) else self.stream(device)
+        device, recording = what.device, what.recording
+        stream = what.stream if is_prepared and self.chance(0.4) else self.stream(device)
         assert stream is not None
         if stream.is_gone:
             stream = self.stream(device)
@@ -1326,9 +1337,9 @@ class Machine:
             raise Wrong("a slot without a value")
         given = self.given(values)
         if is_prepared:
-            call = lambda: held.obj(stream=stream.obj, **given)  # noqa: E731
+            call = lambda: what.obj(stream=stream.obj, **given)  # noqa: E731
         else:
-            call = lambda: held.obj.launch(stream.obj, **given)  # noqa: E731
+            call = lambda: what.obj.launch(stream.obj, **given)  # noqa: E731
         named = recording.names | {each.region.holder for each in full.values() if isinstance(each, Ref)}
         # A dropped buffer is held by who remembers it; a freed one is nobody's.
         is_stale = (
@@ -1345,6 +1356,9 @@ class Machine:
         for effect in effects:
             for region, is_write in effect.touched().items():
                 touched[region] = touched.get(region, False) or is_write
+        # A node that is switched off still names its memory.
+        held = [region for each in named for region in each.regions if region not in touched and each.device is device]
+        effects.append(Effect([Ref(region, 0, 0) for region in held], [], nothing))
         owners = [region.holder.device for region in touched if region.holder.device not in (None, device)]
         if owners and any(each.captures or each.is_lost for each in owners if each is not None):
             raise Skip
@@ -1433,13 +1447,17 @@ class Machine:
         if tail is not None:
             self.record(tail, stream)
             stream.device.events.remove(tail)
-        stream.obj.wait_event(event.obj)
-        if not stream.obj.is_capturing:
-            raise Wrong(f"{stream} was not drawn in")
-        stream.tail, stream.capture, stream.inner = tail, capture, Clock(f"{stream} inside")
-        assert event.snapshot is not None
-        stream.inner.learn(event.snapshot)
-        capture.members.append(stream)
+        try:
+            stream.obj.wait_event(event.obj)
+            if not stream.obj.is_capturing:
+                raise Wrong(f"{stream} was not drawn in")
+        finally:
+            # Also when what comes behind the driver's wait fails.
+            if stream.obj.is_capturing:
+                stream.tail, stream.capture, stream.inner = tail, capture, Clock(f"{stream} inside")
+                assert event.snapshot is not None
+                stream.inner.learn(event.snapshot)
+                capture.members.append(stream)
 
     def op_draw_in(self) -> None:
         device = self.device()

@@ -305,3 +305,32 @@ def test_an_allocation_that_is_undone_goes_back_in_its_streams_order(standin, gp
         stream.synchronize()
         assert standin.call_count("cuMemFreeAsync") == 1
         assert standin.violations() == []
+
+
+def test_what_is_undone_during_a_capture_does_not_spoil_it(standin, gpu) -> None:
+    """A call that fails behind its success is undone in the relaxed mode too, so that captures of any mode go on."""
+    with gpu.create_stream() as stream:
+        gpu.begin_capture(stream, mode="global")
+        standin.fail_call("cuCtxPopCurrent", 1)
+        with pytest.raises(mg.DriverError):
+            gpu.buffer(50)
+        assert standin.violations() == []
+        assert standin.count("memory") == 0
+        gpu.end_capture(stream).close()
+
+
+def test_guests_say_nothing_of_guard_bands(standin) -> None:
+    """That another device is through with our memory does not mean that bands filled meanwhile, which nobody waited for, are."""
+    with mg.open_backend("cuda:0", redzone=64) as gpu, mg.open_backend("cuda:1") as other:
+        x, y = gpu.buffer(30), other.buffer(30)
+        gpu.memset(x, 3)
+        gpu.begin_capture(mode="relaxed")
+        standin.fail_call("cuStreamSynchronize", 1)
+        with pytest.raises(mg.DriverError):
+            gpu.buffer(50)
+        other.copy_peer_async(x, y)
+        other.synchronize()
+        gpu.abort_capture()
+        gpu.live_alloc_count()
+        assert standin.violations() == []
+        gpu.synchronize()

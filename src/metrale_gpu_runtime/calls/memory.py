@@ -219,8 +219,8 @@ class MemoryCalls(QueueingCalls):
         is_guarded = zone.nbytes > 0 and kind is not MemoryKind.PINNED
         front, back = (zone.front, zone.back(nbytes)) if is_guarded else (0, 0)
         driver_nbytes = front + nbytes + back
+        filling = lane or (self._filling_lane() if is_guarded else self._default_lane)
         driver_base = self._reserve(driver_nbytes, kind, lane)
-        filling = self._filling_lane(lane)
         born: Birth | None = None
         try:
             if is_guarded:
@@ -348,12 +348,16 @@ class MemoryCalls(QueueingCalls):
             total=total,
         )
 
-    def _filling_lane(self, lane: Lane | None) -> Lane:
-        """The stream on which guard bands are filled: that in whose order the memory is made, where there is one."""
-        if lane is not None:
-            return lane
+    def _filling_lane(self) -> Lane:
+        """The stream on which the guard bands of memory that is made in no stream's order are filled."""
         # On a captured stream the fill would become part of the graph.
-        return self._default_lane if self._default_lane.capture is None else self._hidden_lane()
+        if self._default_lane.capture is None:
+            return self._default_lane
+        if self._band_lane is None:
+            with self._lock:
+                if self._band_lane is None:
+                    self._band_lane = self._open_hidden_lane()
+        return self._band_lane
 
     def _fill_bands(
         self, driver_base: int, front: int, nbytes: int, back: int, fill: int, lane: Lane, *, waits: bool

@@ -163,7 +163,11 @@ class OrderingCalls(HandleCalls):
 
         So every rule about memory in use holds for theirs as well: frees wait, copies see what was written.
         """
-        ours = self._hidden_lane()
+        if self._guest_lane is None:
+            with self._lock:
+                if self._guest_lane is None:
+                    self._guest_lane = self._open_hidden_lane()
+        ours = self._guest_lane
         event, marked = guest._mark(lane.handle, lane)
         try:
             with ours.lock:
@@ -175,13 +179,9 @@ class OrderingCalls(HandleCalls):
         finally:
             guest._spare_marks.append(event)
 
-    def _hidden_lane(self) -> Lane:
-        """A stream that no caller knows, and that none can capture therefore; made when it is wanted first."""
-        if self._guest_lane is None:
-            with self._lock:
-                if self._guest_lane is None:
-                    self._guest_lane = self._open_lane(self._ask(None, self._driver.create_stream, 0))
-        return self._guest_lane
+    def _open_hidden_lane(self) -> Lane:
+        """A new stream that no caller knows, and that none can capture therefore."""
+        return self._open_lane(self._ask(None, self._driver.create_stream, 0))
 
     # ------------------------------------------------ around an operation
 

@@ -170,14 +170,13 @@ class Calls:
 
     def _finish(self, stream: int) -> None:
         """Wait for a stream. What became part of a capture does not run: whoever captures sees that it is there."""
-        if not captures_under_way.count:
+        if not captures_under_way.count or self.api.stream_capture_info(stream)[0] == NOT_CAPTURING:
             self.api.stream_synchronize(stream)
-        elif self.api.stream_capture_info(stream)[0] == NOT_CAPTURING:
-            self.context.run_relaxed(self.api.stream_synchronize, stream)
 
     def _undo(self, error: NotRestored, undo: Callable[..., object], *args: object) -> None:
+        run = self.context.run_relaxed if captures_under_way.count else self.context.run
         try:
-            self.context.run(undo, *args)
+            run(undo, *args)
         except NotRestored:
             pass  # undone all the same; that the thread is not as it was is what is being raised
         except ApiError as second:
