@@ -334,3 +334,22 @@ def test_guests_say_nothing_of_guard_bands(standin) -> None:
         gpu.live_alloc_count()
         assert standin.violations() == []
         gpu.synchronize()
+
+
+def test_a_stream_that_could_not_be_waited_for_is_not_forgotten(standin, gpu) -> None:
+    """Closing a stream whose wait fails leaves its work in the books: the memory stays in use until that is done."""
+    x, y = gpu.array(np.arange(50, dtype=np.uint32)), gpu.buffer(40)
+    stream = gpu.create_stream()
+    affine(gpu, x, 50, 3, 1).launch(stream)
+    gpu.memset_async(y, 3, stream=stream)
+    standin.fail_call("cuStreamSynchronize", 1)
+    with pytest.raises(mg.DriverError):
+        stream.close()
+    assert not stream.is_open
+    del y
+    assert gpu.live_alloc_count() == 2
+    assert standin.violations() == []
+    assert np.array_equal(x.numpy(), np.arange(50) * 3 + 1)
+    gpu.synchronize()
+    assert gpu.live_alloc_count() == 1
+    assert standin.count("stream") == 1, "only the backend's own is left"

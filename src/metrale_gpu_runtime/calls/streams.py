@@ -66,7 +66,11 @@ class StreamCalls(CopyCalls):
                 self._wait_for(lane)
         finally:
             self._settle()
-            self._destroy_lane(lane)
+            if lane.is_idle or self.is_lost:
+                self._destroy_lane(lane)
+            else:
+                # The wait itself failed: what is queued still uses its memory. A later call destroys it behind that.
+                self._dropped_streams.append(lane)
 
     def synchronize(self, stream: Stream | int | None = None) -> None:
         """Wait for one stream, or for every stream of this backend when none is given.
