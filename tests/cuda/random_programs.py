@@ -86,6 +86,7 @@ class Holder:
     number: int
     regions: list[Region] = field(default_factory=list)
     is_freed: bool = False
+    named_by: dict[Clock, int] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"{self.kind} {self.number}"
@@ -204,7 +205,8 @@ class Device:
     modules: list[AModule] = field(default_factory=list)
     debugging: contextlib.ExitStack | None = None
     is_lost: bool = False
-    # Memory of it was used by the other device since it was last waited for as a whole.
+    # One device used memory of the other since this one was last waited for as a whole: what is known of the one's
+    # streams by the other's need not be in its books.
     had_guests: bool = False
 
     def live(self) -> list[Region]:
@@ -492,7 +494,7 @@ class Machine:
                 if is_peers and not owner.captures and self.chance(0.6):  # type: ignore[union-attr]
                     # The engine promises that work on a peer's memory waits for the peer.
                     self.trusted.append(region.accesses.all_of())
-                    owner.had_guests = True  # type: ignore[union-attr]
+                    owner.had_guests = stream.device.had_guests = True  # type: ignore[union-attr]
                     break
                 self.let_wait(stream, missing[0])
             else:
@@ -560,7 +562,7 @@ class Machine:
     def note_guest(self, stream: AStream, region: Region) -> None:
         owner = region.holder.device
         if owner is not None and owner is not stream.device:
-            owner.had_guests = True
+            owner.had_guests = stream.device.had_guests = True
 
     def queue_inside(self, capture: ACapture, stream: AStream, op: Op, call: Callable[[], object]) -> None:
         if any(name in ("p", "q") for name in op.slots) and len(capture.members) > 1:
@@ -730,11 +732,10 @@ class Machine:
         if self.is_named_by_capture(holder):
             self.refused(CaptureError, call)
             return
-        pending = any(
-            self.host.get(clock, 0) < count
-            for region in holder.regions
-            for clock, count in region.accesses.all_of().items()
-        )
+        uses = dict(holder.named_by)
+        for region in holder.regions:
+            learn(uses, region.accesses.all_of())
+        pending = any(self.host.get(clock, 0) < count for clock, count in uses.items())
         try:
             call()
         except AllocationInUse:
@@ -751,7 +752,9 @@ class Machine:
 
     def free_lazy(self, device: Device, holder: Holder) -> None:
         if not self.may_wait(device) or any(
-            self.streams[clock].capture for region in holder.regions for clock in region.accesses.all_of()
+            self.streams[clock].capture
+            for uses in (holder.named_by, *(region.accesses.all_of() for region in holder.regions))
+            for clock in uses
         ):
             raise Skip
         if self.is_named_by_capture(holder):
@@ -759,6 +762,10 @@ class Machine:
             return
         try:
             holder.obj.release()
+        except CaptureError:
+            if not device.captures:
+                raise
+            raise Skip from None
         finally:
             if not holder.obj.is_live:
                 self.forget(holder, is_freed=True)
@@ -1356,9 +1363,6 @@ class Machine:
         for effect in effects:
             for region, is_write in effect.touched().items():
                 touched[region] = touched.get(region, False) or is_write
-        # A node that is switched off still names its memory.
-        held = [region for each in named for region in each.regions if region not in touched and each.device is device]
-        effects.append(Effect([Ref(region, 0, 0) for region in held], [], nothing))
         owners = [region.holder.device for region in touched if region.holder.device not in (None, device)]
         if owners and any(each.captures or each.is_lost for each in owners if each is not None):
             raise Skip
@@ -1373,6 +1377,9 @@ class Machine:
                 before = stream.clock.snapshot()
                 learn(before, self.host)
                 self.issue(stream, effects, call)
+                # A node that is switched off names its memory, and may keep it from being freed; or is left out.
+                for each in named:
+                    learn(each.named_by, {stream.clock: stream.clock.count})
                 for event in recording.recorded:
                     event.snapshot, event.capture, event.is_over = before, None, False
         except GpuError:
@@ -1647,9 +1654,13 @@ class Machine:
                 old.is_loaded = device.gpu.has_module("m1")
             if self.chance(0.5):
                 return
-        new = device.gpu.load_module("m1", source={".ptx": PTX}, replace=True)
-        old.is_loaded = False
-        device.modules[1] = AModule(new)
+        try:
+            device.gpu.load_module("m1", source={".ptx": PTX}, replace=True)
+        finally:
+            new = device.gpu.module("m1") if device.gpu.has_module("m1") else None
+            if new is not None and new is not old.obj:
+                old.is_loaded = False
+                device.modules[1] = AModule(new)
 
     def op_collect(self) -> None:
         gc.collect(self.r.choice((0, 1)))
@@ -1731,6 +1742,8 @@ class Machine:
                 target = self.ref(region, align=4)
                 self.queue_affine(self.r.choice(device.streams), target, "builder")
         for held in (*device.graphs, *device.sequences):
+            if held.recording.is_uncertain:
+                continue
             with contextlib.suppress(Skip):
                 self.run_held(held)
                 self.run_held(held)

@@ -353,3 +353,17 @@ def test_a_stream_that_could_not_be_waited_for_is_not_forgotten(standin, gpu) ->
     gpu.synchronize()
     assert gpu.live_alloc_count() == 1
     assert standin.count("stream") == 1, "only the backend's own is left"
+
+
+def test_a_module_whose_retiring_failed_is_replaced_all_the_same(standin, gpu) -> None:
+    """When the wait for the earlier code's work fails, the new module has its place and the earlier one's kernels refuse."""
+    earlier = gpu.module("m")
+    kernel, x = earlier["affine"], gpu.array(np.arange(50, dtype=np.uint32))
+    standin.fail_call("cuStreamSynchronize", 400)
+    with pytest.raises(mg.DriverError):
+        gpu.load_module("m", source={".ptx": PTX}, replace=True)
+    assert gpu.module("m") is not earlier
+    with pytest.raises(HandleClosed):
+        kernel[2, 32](x, mg.u32(50), mg.u32(3), mg.u32(1))
+    gpu.module("m")["affine"][2, 32](x, mg.u32(50), mg.u32(3), mg.u32(1))
+    assert np.array_equal(x.numpy(), np.arange(50) * 3 + 1)

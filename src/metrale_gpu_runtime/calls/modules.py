@@ -82,16 +82,26 @@ class ModuleCalls(StreamCalls):
         else:
             code = find_code(str(name), path, source=source, binary=binary, capabilities=self._capabilities)
         earlier = self._modules.get(name)
-        self._ask(
-            None,
-            self._registry.load,
-            name,
-            code,
-            options=options,
-            names=names,
-            signatures=signatures,
-            replace=replace,
-        )
+        before = self._registry.module(name) if earlier is not None else None
+        try:
+            self._ask(
+                None,
+                self._registry.load,
+                name,
+                code,
+                options=options,
+                names=names,
+                signatures=signatures,
+                replace=replace,
+            )
+        except BaseException:
+            # What failed may be the wait for work that runs the earlier code: the new one has its place then.
+            if before is not None and self._registry.has_module(name) and self._registry.module(name) is not before:
+                self._put_module(name, earlier)
+            raise
+        return self._put_module(name, earlier)
+
+    def _put_module(self, name: str, earlier: Module | None) -> Module:
         if earlier is not None:
             earlier.mark_unloaded()
         module = self._modules[name] = Module(cast("GpuBackend", self), name)
