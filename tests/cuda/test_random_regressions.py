@@ -367,3 +367,18 @@ def test_a_module_whose_retiring_failed_is_replaced_all_the_same(standin, gpu) -
         kernel[2, 32](x, mg.u32(50), mg.u32(3), mg.u32(1))
     gpu.module("m")["affine"][2, 32](x, mg.u32(50), mg.u32(3), mg.u32(1))
     assert np.array_equal(x.numpy(), np.arange(50) * 3 + 1)
+
+
+def test_a_replay_one_by_one_is_drawn_into_no_capture(gpu) -> None:
+    """Under debug sync a graph that awaits an event which is being captured meanwhile is refused, not captured with it."""
+    with gpu.create_stream() as stream, gpu.create_stream() as other:
+        event = other.record_event()
+        with gpu.capture(stream) as capture:
+            stream.wait_event(event)
+        gpu.begin_capture(other, mode="relaxed")
+        event.record(other)
+        with gpu.debug_sync(), pytest.raises(mg.CaptureError, match="end that capture"):
+            capture.graph.launch(stream)
+        stream.synchronize()
+        gpu.abort_capture(other)
+        capture.graph.close()
