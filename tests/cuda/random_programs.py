@@ -1358,6 +1358,8 @@ class Machine:
             self.refused((InvalidPointer, HandleClosed), call)
             self.forget_values(recording, values)
             return
+        if device.debugging is not None and any(each.capture is not None for each in recording.awaited):
+            raise Skip  # one by one, what is awaited would be the recording in the capture under way
         effects = recording.effects(full)
         touched: dict[Region, bool] = {}
         for effect in effects:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..driver import Driver
-from ..errors import EventError, ForeignHandle, NotSupported
+from ..errors import CaptureError, EventError, ForeignHandle, NotSupported
 from ..handles import StreamHandle
 from ..lane import Lane
 from ..stream import Event, Stream
@@ -212,6 +212,13 @@ class StreamCalls(CopyCalls):
 
     def _wait_for_recording(self, lane: Lane, event: Event) -> None:
         """Let a stream wait for an event's last recording that was queued; one in a capture is queued by a replay."""
+        capture = event._recorder.capture if event._recorder is not None else None
+        if capture is not None:
+            # The driver would take the recording in that capture for what is meant, and draw the stream in.
+            raise CaptureError(
+                f"stream {lane.handle} cannot wait for what {event!r} marked before it was recorded in the capture "
+                f"under way on stream {capture.origin.handle} (since {capture.site}); end that capture first"
+            )
         epoch, recorded = event._epoch, event._recorded
         assert recorded is not None
         other, sequence = recorded
