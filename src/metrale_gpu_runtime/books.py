@@ -108,6 +108,11 @@ class BackendBooks:
         return not self._is_closed
 
     @property
+    def is_closing(self) -> bool:
+        """True from the moment `close` begins, and after it."""
+        return self._is_closing
+
+    @property
     def is_lost(self) -> bool:
         """True once a fault took the device's context; every call then raises ContextLost."""
         return self._faults.lost is not None

@@ -415,8 +415,10 @@ class Module:
         return function in tuple(self)
 
     def check_loaded(self) -> None:
-        """Raise HandleClosed once the module is unloaded."""
+        """Raise HandleClosed once the module is unloaded; of a closed backend that says so."""
         if not self._is_loaded:
+            if self._gpu.is_closing:
+                self._gpu._check_usable()
             raise HandleClosed(f"module {self._name!r} is unloaded; load it again with gpu.load_module")
 
     def mark_unloaded(self) -> None:
