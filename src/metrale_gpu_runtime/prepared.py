@@ -11,7 +11,7 @@ from .arguments import Argument, encoder_of
 from .checked import CheckedLaunch, read_grid
 from .driver import Driver
 from .errors import ArgumentCountError, CaptureError, HandleClosed
-from .geometry import Extent
+from .geometry import Dim3, Extent, Geometry
 from .handles import StreamHandle
 from .memory.pointers import producers_of
 from .slots import Slot, names_of
@@ -202,10 +202,23 @@ class RecordedLaunch:
     def run(self, stream: Stream, values: Mapping[str, object] | None = None) -> None:
         self.launch.gpu.issue(self.launch.bind(values), stream)
 
-    def submit(self, driver: Driver, stream: StreamHandle) -> None:
+    @property
+    def captured_geometry(self) -> Geometry:
+        """The shape with the smallest grid on the axes that are slots: a node exists before they are set."""
         launch = self.launch
-        if not launch.geometry.is_empty:
-            launch.target.submit(launch.image, launch.geometry, stream, 0)
+        geometry = launch.geometry
+        if not launch.grid_slots.axes:
+            return geometry
+        least = geometry.cluster.as_tuple() if geometry.cluster is not None else (1, 1, 1)
+        extents = list(geometry.grid.as_tuple())
+        for axis, _ in launch.grid_slots.axes:
+            extents[axis] = least[axis]
+        return replace(geometry, grid=Dim3(*extents))
+
+    def submit(self, driver: Driver, stream: StreamHandle) -> None:
+        geometry = self.captured_geometry
+        if not geometry.is_empty:
+            self.launch.target.submit(self.launch.image, geometry, stream, 0)
 
     def describe(self) -> str:
         launch = self.launch

@@ -17,9 +17,9 @@ from ..memory.allocation import Allocation
 from ..memory.pointers import dead_pointer
 from ..prepared import LaunchSequence, RecordedLaunch
 from ..stream import Graph, Stream, StreamCapture
-from ..trace.operations import QueuedGraph
+from ..trace.operations import QueuedGraph, describe_operations
 from ..trace.site import call_site
-from .driver_graphs import CapturedNodes, DriverGraph
+from .driver_graphs import CapturedNodes, DriverGraph, ReplayNeeds
 from .launching import RecordedRecord
 from .queueing import QueueingCalls, RecordedCall
 from .streams import RecordedEvent
@@ -137,7 +137,7 @@ class CaptureCalls(QueueingCalls):
             raise
         self._live_graphs.add(handle)
         self._forget_capture(capture)
-        graph = DriverGraph(handle, known.launches, known.has_foreign, self._dropped_graphs)
+        graph = DriverGraph(handle, known, _needs_of(capture.sequence), self._dropped_graphs)
         return Graph(cast("GpuBackend", self), capture.sequence, name, graph)
 
     def abort_capture(self, stream: Stream | int | None = None) -> None:
@@ -236,23 +236,20 @@ class CaptureCalls(QueueingCalls):
         if self._debug_sync_count:
             self._wait_for(lane, earlier=True)
         _, bound = sequence.bind(values, None if self._traces else ours.nodes)
-        producers = dict.fromkeys(each for operation in sequence.operations for each in operation.producers)
-        producers.update(dict.fromkeys(each for _, record in bound for each in record.producers))
+        needs = ours.needs
+        producers = dict.fromkeys((*needs.producers, *(each for _, record in bound for each in record.producers)))
         # Before the locks: ordering takes those of other streams, and two replays could wait for each other's.
         handover = self._hand_over(lane, tuple(producers)) if producers else None
         with ours.lock, lane.lock:
             lane.check_open()
             records = dict(bound)
-            allocations = {allocation.block for allocation in sequence.allocations}
-            allocations.update(allocation.block for _, record in bound for allocation in record.allocations)
-            launch = QueuedGraph(
-                lane.handle, lane.issued + 1, next(self._ordinals), graph.name, sequence.operations, site
-            )
-            for block in allocations:
+            blocks = needs.blocks.union(each.block for _, record in bound for each in record.allocations)
+            launch = QueuedGraph(lane.handle, lane.issued + 1, next(self._ordinals), graph.name, needs.words, site)
+            for block in blocks:
                 if block.gone:
                     raise dead_pointer(block.base, block, graph.name)
                 self._order_birth(block, lane)
-            for block in allocations:
+            for block in blocks:
                 block.uses[lane.handle] = block.last_use = launch
             lane.ring.append(launch)
             try:
@@ -268,12 +265,10 @@ class CaptureCalls(QueueingCalls):
                     error.add_note(f"in {launch}")
                 raise
             lane.issued = launch.sequence
-            host_memory = [each for each in sequence.operations if isinstance(each, RecordedCall)]
-            if host_memory:
-                lane.retain(launch.sequence, host_memory)
-            for operation in sequence.operations:
-                if isinstance(operation, RecordedEvent):
-                    operation.note_replay(lane, launch.sequence)
+            if needs.host_calls:
+                lane.retain(launch.sequence, needs.host_calls)
+            for event in needs.events:
+                event.note_replay(lane, launch.sequence)
         if handover is not None:
             handover.finish(launch.sequence, f"launch {launch.ordinal} of {graph.name}")
         for trace in self._traces:
@@ -366,3 +361,14 @@ class CaptureCalls(QueueingCalls):
         if not 0 <= index < len(operations) or launch.kernel_name not in operations[index].describe():
             return ""
         return f"node {index} ({operations[index].describe()})"
+
+
+def _needs_of(sequence: LaunchSequence) -> ReplayNeeds:
+    operations = sequence.operations
+    return ReplayNeeds(
+        blocks=frozenset(allocation.block for allocation in sequence.allocations),
+        producers=tuple(dict.fromkeys(each for operation in operations for each in operation.producers)),
+        host_calls=tuple(each for each in operations if isinstance(each, RecordedCall)),
+        events=tuple(each for each in operations if isinstance(each, RecordedEvent)),
+        words=describe_operations(operations),
+    )

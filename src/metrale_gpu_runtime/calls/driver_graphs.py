@@ -7,13 +7,13 @@ LaunchSequence, which knows what the node stands for: its slots, its memory, the
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..driver import Driver
 from ..errors import CaptureError, DriverFault, GpuError
-from ..geometry import Dim3, Geometry
+from ..geometry import Geometry
 from ..handles import GraphHandle
 from ..lane import Lane
 from ..prepared import RecordedLaunch
@@ -21,8 +21,11 @@ from ..prepared import RecordedLaunch
 if TYPE_CHECKING:
     from ..backend import GpuBackend
     from ..checked import CheckedLaunch
+    from ..memory.allocation import Block
+    from ..memory.producers import Producer
     from ..trace.launches import LaunchRecord, RecordedOperation
     from .capture import Capture
+    from .streams import RecordedEvent
 
 
 @dataclass(slots=True)
@@ -74,26 +77,11 @@ class NodeRecorder:
     def __init__(self, gpu: GpuBackend, capture: Capture, lane: Lane) -> None:
         self._gpu, self._capture, self._lane = gpu, capture, lane
 
-    def append(self, operation: RecordedOperation) -> None:
-        self._add(operation, lambda driver: operation.submit(driver, self._lane.handle))
-
     def append_launch(self, launch: CheckedLaunch) -> None:
         operation = RecordedLaunch(launch)
-        geometry = placeholder_geometry(launch)
+        self.append(operation, has_slots=bool(launch.slots) and not operation.captured_geometry.is_empty)
 
-        def submit(driver: Driver) -> None:
-            if not geometry.is_empty:
-                launch.target.submit(launch.image, geometry, self._lane.handle, 0)
-
-        self._add(operation, submit, has_node=bool(launch.slots) and not geometry.is_empty)
-
-    def _add(
-        self,
-        operation: RecordedOperation | RecordedLaunch,
-        submit: Callable[[Driver], None],
-        *,
-        has_node: bool = False,
-    ) -> None:
+    def append(self, operation: RecordedOperation | RecordedLaunch, *, has_slots: bool = False) -> None:
         gpu, capture, lane = self._gpu, self._capture, self._lane
         known = capture.nodes
         assert known is not None
@@ -103,13 +91,13 @@ class NodeRecorder:
             lane.check_open()
             try:
                 gpu._ask(lane, known.look, driver, lane)
-                gpu._ask(lane, submit, driver)
+                gpu._ask(lane, operation.submit, driver, lane.handle)
                 nodes = gpu._ask(lane, known.advance, driver, lane)
             except GpuError as error:
                 known.note_failure(driver, lane, operation.describe())
                 error.add_note(f"while capturing the {operation.describe()}")
                 raise
-            if has_node:
+            if has_slots:
                 if len(nodes) != 1:
                     raise CaptureError(
                         f"the driver made {len(nodes)} nodes of the {operation.describe()}; its slots cannot be set"
@@ -118,16 +106,19 @@ class NodeRecorder:
             capture.sequence.append(operation)
 
 
-def placeholder_geometry(launch: CheckedLaunch) -> Geometry:
-    """The launch's shape with the smallest grid on the axes that are slots: the node exists before they are set."""
-    if not launch.grid_slots.axes:
-        return launch.geometry
-    geometry = launch.geometry
-    least = geometry.cluster.as_tuple() if geometry.cluster is not None else (1, 1, 1)
-    extents = list(geometry.grid.as_tuple())
-    for axis, _ in launch.grid_slots.axes:
-        extents[axis] = least[axis]
-    return replace(geometry, grid=Dim3(*extents))
+@dataclass(frozen=True, slots=True)
+class ReplayNeeds:
+    """What every replay of a graph must see to beside the driver's call: decided once, when its capture ends.
+
+    The memory that its operations name and whose it is, the calls whose host memory must outlive a replay, the events
+    that a replay records, and the words for an error.
+    """
+
+    blocks: frozenset[Block]
+    producers: tuple[Producer, ...]
+    host_calls: tuple[object, ...]
+    events: tuple[RecordedEvent, ...]
+    words: tuple[str, ...]
 
 
 class DriverGraph:
@@ -136,12 +127,13 @@ class DriverGraph:
     One that is dropped is destroyed by the backend's next call.
     """
 
-    __slots__ = ("__weakref__", "_applied", "_dropped", "handle", "has_foreign", "lock", "nodes")
+    __slots__ = ("__weakref__", "_applied", "_dropped", "handle", "has_foreign", "lock", "needs", "nodes")
 
     def __init__(
-        self, handle: GraphHandle, nodes: dict[int, int], has_foreign: bool, dropped: list[GraphHandle]
+        self, handle: GraphHandle, captured: CapturedNodes, needs: ReplayNeeds, dropped: list[GraphHandle]
     ) -> None:
-        self.handle, self.nodes, self.has_foreign = handle, nodes, has_foreign
+        self.handle, self.needs = handle, needs
+        self.nodes, self.has_foreign = captured.launches, captured.has_foreign
         self.lock = threading.Lock()
         self._applied: dict[int, tuple[bytes, Geometry]] = {}
         self._dropped = dropped

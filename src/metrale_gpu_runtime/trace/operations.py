@@ -75,18 +75,14 @@ class QueuedLaunch(QueuedOperation):
 class QueuedGraph(QueuedLaunch):
     """A replay of a whole graph by the driver: one number, and the words for what is in it."""
 
-    __slots__ = ("operations",)
+    __slots__ = ("words",)
 
-    def __init__(
-        self, stream: int, sequence: int, ordinal: int, name: str, operations: Sequence[RecordedOperation], site: str
-    ) -> None:
-        nodes = tuple(operation.describe() for operation in operations) if len(operations) <= _NAMED_NODES else ()
+    def __init__(self, stream: int, sequence: int, ordinal: int, name: str, words: tuple[str, ...], site: str) -> None:
         super().__init__(stream, sequence, ordinal, name, "", Geometry(), lambda: "", site)
-        self.operations: tuple[int, tuple[str, ...]] = (len(operations), nodes)
+        self.words = words
 
     @property
     def summary(self) -> LaunchSummary:
-        count, nodes = self.operations
         return LaunchSummary(
             ordinal=self.ordinal,
             kernel=self.kernel_name,
@@ -96,5 +92,11 @@ class QueuedGraph(QueuedLaunch):
             shared_mem=0,
             stream=self.stream,
             site=self.site,
-            nodes=(f"{count} operations", *nodes),
+            nodes=self.words,
         )
+
+
+def describe_operations(operations: Sequence[RecordedOperation]) -> tuple[str, ...]:
+    """How many there are, and each of them where they are few. Keeps nothing of them alive."""
+    nodes = tuple(operation.describe() for operation in operations) if len(operations) <= _NAMED_NODES else ()
+    return (f"{len(operations)} operations", *nodes)

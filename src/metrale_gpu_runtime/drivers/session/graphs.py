@@ -35,7 +35,6 @@ class _Graph:
 
     template: int
     executable: int
-    node_count: int
     disabled: set[int] = field(default_factory=set)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -87,12 +86,11 @@ class Graphs:
         self._templates[template] = raw
         try:
             self._close(raw)
-            count = self._calls.ask(self._api.graph_node_count, template)
             executable = self._calls.make(self._api.graph_exec_destroy, 0, self._api.graph_instantiate, template)
         except BaseException as error:
             self._also(error, self._destroy_template, template)
             raise
-        self._live[executable] = _Graph(template, executable, count)
+        self._live[executable] = _Graph(template, executable)
         return GraphHandle(executable)
 
     def abort(self, stream: StreamHandle) -> None:
@@ -207,7 +205,7 @@ class Graphs:
     # ------------------------------------------------ graphs
 
     def node_count(self, graph: GraphHandle) -> int:
-        return self._live[graph].node_count
+        return self._calls.ask(self._api.graph_node_count, self._live[graph].template)
 
     def update(self, graph: GraphHandle, node: int, function: int, geometry: Geometry, parameters: int) -> None:
         """New arguments and a new grid for one node, from the next launch on; an empty grid switches it off."""
