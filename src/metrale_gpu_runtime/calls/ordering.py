@@ -82,38 +82,36 @@ class OrderingCalls(HandleCalls):
         """Let the later work of one stream of this backend wait for what is queued on another."""
         if earlier is later:
             return
-        event, sequence = self._mark(earlier.handle, earlier)
+        sequence, waiting = self._let_wait(earlier.handle, earlier, later.handle, later)
+        if not later.is_foreign:
+            later.joins.append((waiting, earlier, sequence))
+
+    def _let_wait(
+        self, earlier: StreamHandle, earlier_lane: Lane | None, later: StreamHandle, later_lane: Lane | None
+    ) -> tuple[int, int]:
+        """Let one stream wait for another; the number of the last operation before the mark, and of the wait."""
+        event, sequence = self._mark(earlier, earlier_lane)
         try:
-            waiting = self._await_mark(later.handle, later, event)
+            return sequence, self._await_mark(later, later_lane, event)
         finally:
             # A wait holds on to the recording that it found: the event may be recorded anew.
             self._spare_marks.append(event)
-        if not later.is_foreign:
-            later.joins.append((waiting, earlier, sequence))
 
     def _wait_for_foreign(self, lane: Lane, handle: int) -> None:
         """Let a stream wait for what another library has queued on one of its own."""
         known = self._lane_of_native(handle)
         if known is not None:
             self._order(known, lane)
-            return
-        event, _ = self._mark(StreamHandle(handle), None)
-        try:
-            self._await_mark(lane.handle, lane, event)
-        finally:
-            self._spare_marks.append(event)
+        else:
+            self._let_wait(StreamHandle(handle), None, lane.handle, lane)
 
     def _let_foreign_wait(self, handle: int, lane: Lane) -> None:
         """Let another library's later work on one of its streams wait for what is queued on ours."""
         known = self._lane_of_native(handle)
         if known is not None:
             self._order(lane, known)
-            return
-        event, _ = self._mark(lane.handle, lane)
-        try:
-            self._await_mark(StreamHandle(handle), None, event)
-        finally:
-            self._spare_marks.append(event)
+        else:
+            self._let_wait(lane.handle, lane, StreamHandle(handle), None)
 
     # ------------------------------------------------ our memory in others' hands
 

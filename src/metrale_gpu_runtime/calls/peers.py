@@ -29,7 +29,7 @@ class PeerCalls(CopyCalls):
         other._check_usable()
         if not self._peers.is_of_same_kind(other.driver):
             return False
-        if other.capabilities.dlpack_device == self._capabilities.dlpack_device:
+        if self._peers.is_of_same_device(other.driver):
             return True
         return self._capabilities.peer_access and self._ask(None, self._driver.can_access_peer, other.driver)
 
@@ -55,7 +55,7 @@ class PeerCalls(CopyCalls):
     def can_copy_peer(self, other: GpuBackend) -> bool:
         """Whether `copy_peer` takes memory of that backend: of the same vendor, where the driver copies between
         devices. Peer access makes such a copy faster and is not needed for it."""
-        is_here = other.capabilities.dlpack_device == self._capabilities.dlpack_device
+        is_here = self._peers.is_of_same_device(other.driver)
         return self._peers.is_of_same_kind(other.driver) and (is_here or self._capabilities.peer_access)
 
     def copy_peer(self, src: object, dst: object, nbytes: int | None = None) -> None:
@@ -94,7 +94,7 @@ class PeerCalls(CopyCalls):
         driver = owner.driver
 
         def queue(handle: StreamHandle) -> None:
-            if owner.capabilities.dlpack_device == self._capabilities.dlpack_device:
+            if self._peers.is_of_same_device(driver):
                 self._driver.copy_d2d(target.address, source.address, count, handle)
             else:
                 self._driver.copy_peer(target.address, source.address, count, driver, handle)

@@ -57,7 +57,6 @@ class Cubin:
     undefined: tuple[str, ...] = ()
     definitions: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
-    debug_sections: tuple[str, ...] = ()
 
 
 def read_cubin(data: bytes, module: str) -> Cubin:
@@ -100,7 +99,6 @@ def read_cubin(data: bytes, module: str) -> Cubin:
         tuple(undefined),
         tuple(definitions),
         tuple(variables),
-        tuple(each.name for each in elf.sections if each.name.startswith(".debug_") and each.nbytes),
     )
 
 

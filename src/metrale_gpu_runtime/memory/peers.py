@@ -33,6 +33,10 @@ class PeerAccess:
             return False
         return self._own[0] == theirs[0] and self._own[0] in (CUDA, ROCM)
 
+    def is_of_same_device(self, other: Driver) -> bool:
+        """Whether the other's memory is this device's own."""
+        return other.capabilities.dlpack_device == self._own
+
     def may_use(self, block: Block, other: Driver) -> bool:
         """Whether kernels may use a block that another backend allocated.
 
@@ -42,7 +46,7 @@ class PeerAccess:
             return False
         theirs = other.capabilities.dlpack_device
         assert theirs is not None
-        if theirs == self._own or block.kind in (MemoryKind.MANAGED, MemoryKind.PINNED):
+        if self.is_of_same_device(other) or block.kind in (MemoryKind.MANAGED, MemoryKind.PINNED):
             return True
         # Enabling it opens what the driver allocates for good; pools and mapped ranges have lists of their own.
         return self.reaches(theirs) and not block.is_pooled and not block.reserved_nbytes

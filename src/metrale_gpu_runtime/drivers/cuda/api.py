@@ -18,7 +18,6 @@ from .traits import INVALID_VALUE, TRAITS
 
 INSTALL_BINDINGS = 'pip install "metrale-gpu-runtime[cuda13]" (or [cuda12], by the driver\'s major version)'
 
-_NOT_READY = TRAITS.not_ready_code
 _CAPTURE_MODES = ("global", "thread_local", "relaxed")
 _HOST_ALLOC_FLAGS = 0x01 | 0x02  # CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTALLOC_DEVICEMAP
 _MOST_PLACES = 12
@@ -304,15 +303,6 @@ class CudaApi(DriverApi):
 
     def stream_query(self, stream: int) -> bool:
         return self._is_ready("cuStreamQuery", stream)
-
-    def _is_ready(self, name: str, handle: int) -> bool:
-        try:
-            self._call(name, handle)
-        except ApiError as error:
-            if error.code == _NOT_READY:
-                return False
-            raise
-        return True
 
     def stream_wait_event(self, stream: int, event: int, external: bool = False) -> None:
         flags = self._cuda.CUevent_wait_flags

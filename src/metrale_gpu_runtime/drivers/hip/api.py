@@ -16,7 +16,6 @@ INSTALL_BINDINGS = 'pip install "metrale-gpu-runtime[hip]"'
 
 # Source: hip_runtime_api.h. The bindings lack these constants.
 _EVENT_RECORD_EXTERNAL, _EVENT_WAIT_EXTERNAL = 1, 1
-_NOT_READY = TRAITS.not_ready_code
 _CAPTURE_MODES = ("global", "thread_local", "relaxed")
 _UNNAMED_CODE = -1
 
@@ -261,15 +260,6 @@ class HipApi(DriverApi):
 
     def stream_query(self, stream: int) -> bool:
         return self._is_ready("hipStreamQuery", stream)
-
-    def _is_ready(self, name: str, handle: int) -> bool:
-        try:
-            self._call(name, handle)
-        except ApiError as error:
-            if error.code == _NOT_READY:
-                return False
-            raise
-        return True
 
     def stream_wait_event(self, stream: int, event: int, external: bool = False) -> None:
         self._call("hipStreamWaitEvent", stream, event, _EVENT_WAIT_EXTERNAL if external else 0)

@@ -46,9 +46,6 @@ TRAITS: Final = Traits(
     has_launch_attributes=False,
 )
 
-WAVEFRONT_64: Final = "gfx9"
-"""Architectures that begin so run wavefronts of 64; those from gfx10 on run 32. Asked of the device, never of this."""
-
 
 @dataclass(frozen=True, slots=True)
 class Difference:

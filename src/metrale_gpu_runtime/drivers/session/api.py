@@ -10,11 +10,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ...driver import TensorMapDescription
 from ...geometry import Geometry
 
-READY, NOT_CAPTURING, CAPTURING, INVALIDATED = True, 0, 1, 2
+NOT_CAPTURING, CAPTURING, INVALIDATED = 0, 1, 2
 
 ATTRIBUTES = (
     "max_threads_per_block",
@@ -263,6 +264,20 @@ class DriverApi(ABC):
     @abstractmethod
     def stream_query(self, stream: int) -> bool:
         """False for "not ready"."""
+
+    @abstractmethod
+    def _call(self, name: str, *arguments: object) -> Any:
+        """Make the vendor's call of this name; what it gives beside its code. Raises ApiError."""
+
+    def _is_ready(self, name: str, handle: int) -> bool:
+        """The answer of a query: that it is not ready is no error."""
+        try:
+            self._call(name, handle)
+        except ApiError as error:
+            if error.code == self.traits.not_ready_code:
+                return False
+            raise
+        return True
 
     @abstractmethod
     def stream_wait_event(self, stream: int, event: int, external: bool = False) -> None:
