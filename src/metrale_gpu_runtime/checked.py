@@ -19,6 +19,7 @@ from .scalars import Scalar, ScalarType
 from .signature import ArgumentDescription, KernelSignature
 from .slots import Slot, names_of
 from .trace.launches import LaunchRecord
+from .whole_numbers import whole
 
 if TYPE_CHECKING:
     from .backend import GpuBackend, PointerValue
@@ -372,16 +373,16 @@ def with_programmatic(attributes: LaunchAttributes | None, programmatic: bool) -
 
 def with_priority(attributes: LaunchAttributes | None, priority: object, kernel: str) -> LaunchAttributes | None:
     """The attributes with this priority (None: the stream's). Raises GeometryError for what is no whole number."""
+    level = None
     if priority is not None:
-        index = getattr(type(priority), "__index__", None)
-        if isinstance(priority, bool) or index is None:
+        level = whole(priority)
+        if level is None:
             raise GeometryError(
                 f"{kernel}: priority is {priority!r}; it is a whole number, lower is more urgent",
                 kernel=kernel,
                 asked=priority,
             )
-        priority = int(index(priority))
-    return _or_none(replace(attributes or LaunchAttributes(), priority=priority))
+    return _or_none(replace(attributes or LaunchAttributes(), priority=level))
 
 
 def with_memory_sync_domain(
@@ -403,12 +404,11 @@ def _or_none(attributes: LaunchAttributes) -> LaunchAttributes | None:
 
 def read_shared_mem(nbytes: object, kernel: str) -> int:
     """Bytes of dynamic shared memory. Raises GeometryError unless it is a whole number, not negative."""
-    index = getattr(type(nbytes), "__index__", None)
-    if isinstance(nbytes, bool) or index is None:
+    value = whole(nbytes)
+    if value is None:
         raise GeometryError(
             f"{kernel}: shared_mem is {nbytes!r}; it is a whole number of bytes", kernel=kernel, asked=nbytes
         )
-    value = int(index(nbytes))
     if value < 0:
         raise GeometryError(f"{kernel}: shared_mem is {value}; it cannot be negative", kernel=kernel, asked=value)
     return value

@@ -14,6 +14,7 @@ from .driver import TensorMapDescription
 from .elements import Element, element_of
 from .errors import TensorMapError
 from .memory.pointers import PointerValue
+from .whole_numbers import whole
 
 if TYPE_CHECKING:
     from .backend import GpuBackend
@@ -227,15 +228,15 @@ def _integers(what: str, values: object, count: int | None = None) -> tuple[int,
     given = values if isinstance(values, Sequence) and not isinstance(values, (str, bytes)) else (values,)
     read = []
     for dimension, value in enumerate(given):
-        index = getattr(type(value), "__index__", None)
-        if isinstance(value, bool) or index is None:
+        number = whole(value)
+        if number is None:
             raise TensorMapError(
                 f"tensor map: {what}[{dimension}] is {value!r}; it is a whole number",
                 what=what,
                 dimension=dimension,
                 asked=value,
             )
-        read.append(int(index(value)))
+        read.append(number)
     if count is not None and len(read) != count:
         fewer = ": one fewer than the shape, the innermost elements are contiguous" if what == "strides" else ""
         raise TensorMapError(

@@ -23,6 +23,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "handles",
         "host_address",
         "loaded_libraries",
+        "whole_numbers",
         "layout",
         "geometry",
         "rounding",

@@ -19,6 +19,7 @@ from ..memory.pinned import PinnedMemory
 from ..memory.redzones import RedzoneSize
 from ..trace.operations import QueuedOperation
 from ..trace.site import call_site
+from ..whole_numbers import whole
 from .queueing import QueueingCalls
 
 if TYPE_CHECKING:
@@ -473,10 +474,9 @@ def _pointer(allocation: Allocation) -> DevicePtr:
 
 def read_nbytes(nbytes: object, call: str) -> int:
     """A size in bytes. Raises TypeError unless it is a whole number, ValueError when it is negative."""
-    index = getattr(type(nbytes), "__index__", None)
-    if isinstance(nbytes, bool) or index is None:
+    number = whole(nbytes)
+    if number is None:
         raise TypeError(f"{call}: nbytes is {nbytes!r} ({type(nbytes).__name__}); it is a whole number of bytes")
-    number = int(index(nbytes))
     if number < 0:
         raise ValueError(f"{call}: nbytes is {number}; it cannot be negative")
     if number >= 1 << 63:

@@ -13,6 +13,7 @@ from ..handles import StreamHandle
 from ..lane import Lane
 from ..stream import Event, Stream
 from ..trace.site import call_site
+from ..whole_numbers import whole
 from .copies import CopyCalls
 
 if TYPE_CHECKING:
@@ -34,12 +35,12 @@ class StreamCalls(CopyCalls):
     def create_stream(self, priority: int = 0) -> Stream:
         """A new stream, not ordered with any other."""
         self._settle()
-        index = getattr(type(priority), "__index__", None)
-        if index is None or isinstance(priority, bool):
+        level = whole(priority)
+        if level is None:
             raise TypeError(
                 f"create_stream: priority is {priority!r}; it is a whole number (0, or lower for more urgent)"
             )
-        handle = self._ask(None, self._driver.create_stream, int(index(priority)))
+        handle = self._ask(None, self._driver.create_stream, level)
         return Stream(cast("GpuBackend", self), self._open_lane(handle), is_owned=True)
 
     def destroy_stream(self, stream: Stream) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ..driver import Driver, MemoryKind
 from ..errors import GpuError, HandleClosed, MappingBudgetExceeded
 from ..handles import DevicePtr
+from ..whole_numbers import whole
 from .allocation import Allocation
 from .ledger import Ledger
 from .pointers import PointerValue, check_inside, dead_pointer, foreign_memory
@@ -39,10 +40,10 @@ class MappingBudget:
     """
 
     def __init__(self, nbytes: int) -> None:
-        index = getattr(type(nbytes), "__index__", None)
-        if isinstance(nbytes, bool) or index is None:
+        number = whole(nbytes)
+        if number is None:
             raise TypeError(f"MappingBudget: nbytes is {nbytes!r}; it is a whole number of bytes")
-        self._nbytes = int(index(nbytes))
+        self._nbytes = number
         if self._nbytes < 0:
             raise ValueError(f"MappingBudget: nbytes is {self._nbytes}; it cannot be negative")
         self._charged = 0
@@ -283,10 +284,9 @@ def read_floor(nbytes: int | None) -> int:
         if megabytes < 0:
             raise ValueError(f"{FLOOR_VARIABLE}={text!r} in the environment; it is a number of megabytes, 0 for none")
         return megabytes << 20
-    index = getattr(type(nbytes), "__index__", None)
-    if isinstance(nbytes, bool) or index is None:
+    floor = whole(nbytes)
+    if floor is None:
         raise TypeError(f"lazy_buffer: free_floor is {nbytes!r}; it is a whole number of bytes, 0 for none")
-    floor = int(index(nbytes))
     if floor < 0:
         raise ValueError(f"lazy_buffer: free_floor is {floor}; it cannot be negative, 0 is none")
     return floor
