@@ -13,18 +13,6 @@ from metrale_gpu_runtime.errors import AllocationInUse, ForeignHandle, NotSuppor
 from metrale_gpu_runtime.testing import MockGpuBackend
 
 
-@pytest.fixture
-def machine():
-    return Machine()
-
-
-@pytest.fixture
-def gpu(machine):
-    with machine.open() as gpu:
-        yield gpu
-    assert not gpu.mock.violations
-
-
 def test_our_streams_are_known_by_their_native_handle(machine, gpu):
     """A stream has `__cuda_stream__`, (0, handle), where other libraries can use it, and no such attribute elsewhere."""
     with gpu.create_stream() as stream:

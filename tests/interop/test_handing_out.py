@@ -22,11 +22,6 @@ CONTENT = bytes(range(60, 72))
 
 
 @pytest.fixture
-def machine():
-    return Machine()
-
-
-@pytest.fixture
 def gpu(machine):
     with machine.open(3) as gpu:
         yield gpu

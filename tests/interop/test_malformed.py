@@ -4,25 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from shared_machine import Machine
 
 import metrale_gpu_runtime as mg
 from metrale_gpu_runtime.errors import ArgumentKindError, GpuError, NotSupported, ScalarKindError
 from metrale_gpu_runtime.exchange import read_foreign
 
 GONE = object()
-
-
-@pytest.fixture
-def machine():
-    return Machine()
-
-
-@pytest.fixture
-def gpu(machine):
-    with machine.open() as gpu:
-        yield gpu
-    assert not gpu.mock.violations
 
 
 class Shows:

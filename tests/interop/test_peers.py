@@ -23,11 +23,6 @@ CONTENT = bytes(range(40, 52))
 
 
 @pytest.fixture
-def machine():
-    return Machine()
-
-
-@pytest.fixture
 def here(machine):
     with machine.open(0) as gpu:
         gpu.define_kernel("m", "copy", copy_body)

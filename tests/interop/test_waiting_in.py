@@ -26,11 +26,6 @@ BEFORE, AFTER = bytes(range(12)), bytes(range(100, 112))
 
 
 @pytest.fixture
-def machine():
-    return Machine()
-
-
-@pytest.fixture
 def gpu(machine):
     with machine.open() as gpu:
         gpu.define_kernel("m", "copy", copy_body)
