@@ -120,6 +120,27 @@ def test_a_refused_value_changes_no_node(standin, gpu):
         assert [struct.unpack("<QIf", each.parameters)[1:] for each in standin.launches()] == [(3, 1.5)]
 
 
+def test_slots_of_an_empty_launch_are_checked_at_the_replay(standin, gpu):
+    """A launch of no blocks is no node; its slots' values are read and refused as any other's (field case 21)."""
+    with gpu.create_stream() as stream:
+        x = gpu.empty(50, mg.f32)
+        with gpu.capture(stream) as capture:
+            scale(gpu, 0, mg.slot("where", "ptr"), mg.slot("n"), 1.5).launch(stream)
+            scale(gpu, 3, x, 50, 1.5).launch(stream)
+        graph = capture.graph
+        graph.launch(stream, where=x, n=3)
+        standin.clear_journal()
+        with pytest.raises(ArgumentError):
+            graph.launch(stream, n=-1)
+        dead = gpu.empty(9, mg.f32)
+        graph.launch(stream, where=dead)
+        stream.synchronize()
+        dead.free()
+        with pytest.raises(InvalidPointer):
+            graph.launch(stream)
+        assert standin.call_count("cuGraphLaunch") == 1
+
+
 def test_a_graph_holds_its_memory_until_the_last_replay_is_done(standin, gpu):
     """Buffers that only a graph names live as long as it, and beyond it until its queued replays have run."""
     with gpu.create_stream() as stream:

@@ -235,8 +235,8 @@ class CaptureCalls(QueueingCalls):
         self._settle()
         if self._debug_sync_count:
             self._wait_for(lane, earlier=True)
-        _, bound = sequence.bind(values, None if self._traces else ours.nodes)
         needs = ours.needs
+        _, bound = sequence.bind(values, None if self._traces else needs.slotted)
         producers = dict.fromkeys((*needs.producers, *(each for _, record in bound for each in record.producers)))
         # Before the locks: ordering takes those of other streams, and two replays could wait for each other's.
         handover = self._hand_over(lane, tuple(producers)) if producers else None
@@ -366,6 +366,9 @@ class CaptureCalls(QueueingCalls):
 def _needs_of(sequence: LaunchSequence) -> ReplayNeeds:
     operations = sequence.operations
     return ReplayNeeds(
+        slotted=frozenset(
+            at for at, each in enumerate(operations) if isinstance(each, RecordedLaunch) and each.launch.slots
+        ),
         blocks=frozenset(allocation.block for allocation in sequence.allocations),
         producers=tuple(dict.fromkeys(each for operation in operations for each in operation.producers)),
         host_calls=tuple(each for each in operations if isinstance(each, RecordedCall)),

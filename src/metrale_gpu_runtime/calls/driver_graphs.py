@@ -110,10 +110,12 @@ class NodeRecorder:
 class ReplayNeeds:
     """What every replay of a graph must see to beside the driver's call: decided once, when its capture ends.
 
-    The memory that its operations name and whose it is, the calls whose host memory must outlive a replay, the events
-    that a replay records, and the words for an error.
+    The places of the launches with slots (also of those that are no node, because their grid is empty: their values are
+    checked all the same), the memory that its operations name and whose it is, the calls whose host memory must outlive
+    a replay, the events that a replay records, and the words for an error.
     """
 
+    slotted: frozenset[int]
     blocks: frozenset[Block]
     producers: tuple[Producer, ...]
     host_calls: tuple[object, ...]
