@@ -19,7 +19,11 @@ class Capabilities:
     allocated it, by its own address. `driver_version` is the vendor's number (13000 for CUDA 13.0).
     `lazy_memory`: address ranges can be reserved and backed later. `raw_stream_handles`: takes streams of other
     libraries by `__cuda_stream__` or by their handle. `usable_after_loss`: once its context is lost, the device can be
-    opened again in the same process.
+    opened again in the same process. `null_pointers`: a pointer argument may be null. `explicit_residency`: kernels
+    reach memory that is no argument only where the launch names it (`.uses`). `function_constants`: a kernel is
+    specialised by values given when it is looked up. `module_variables`: the variables of a module are memory.
+    `mangled_names`: kernels of C++ have mangled symbols. A value over `max_inline_argument_nbytes` is put into memory
+    of the driver's own for the time of the launch.
     """
 
     backend: str
@@ -75,5 +79,10 @@ class Capabilities:
     raw_stream_handles: bool = False
     tensor_map_encoding: bool = False
     linking: bool = False
+    null_pointers: bool = True
+    explicit_residency: bool = False
+    function_constants: bool = False
+    module_variables: bool = True
+    mangled_names: bool = True
     usable_after_fork: bool = True
     usable_after_loss: bool = True

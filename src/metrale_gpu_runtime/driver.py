@@ -60,10 +60,43 @@ class CompiledSource:
 
 
 @dataclass(frozen=True, slots=True)
+class KernelBinding:
+    """One parameter of a kernel whose driver binds arguments one by one, as its reflection tells it.
+
+    `kind` is "buffer" (memory, or a value that the driver puts into memory) or "local". `index` is the place among
+    those of its kind, as the API counts; the launch's arguments of a kind go to its bindings by rising index.
+    `access` is "read", "write" or "read-write". `nbytes` and `align` are those of one element of what is behind it,
+    `type_name` is its type in the kernel's own language where it is a scalar or vector, None for a structure.
+    """
+
+    kind: str
+    index: int
+    name: str
+    access: str = "read-write"
+    nbytes: int | None = None
+    align: int | None = None
+    type_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionConstant:
+    """A value that a kernel is specialised by: `type_name` in the kernel's own language, `index` as the API counts.
+
+    `required`: the kernel cannot be made without it.
+    """
+
+    name: str
+    type_name: str
+    index: int
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
 class FunctionAttributes:
     """What the driver knows of a loaded kernel; None where it does not.
 
-    `parameters` are (offset, nbytes) pairs where the driver has them (CUDA 12.4 on).
+    `parameters` are (offset, nbytes) pairs where the driver has them (CUDA 12.4 on); `bindings` are the parameters of a
+    driver that binds them one by one, in the kernel's order as far as that is known.
     """
 
     max_threads_per_block: int | None = None
@@ -73,6 +106,7 @@ class FunctionAttributes:
     required_block: tuple[int, int, int] | None = None
     max_block: tuple[int, int, int] | None = None
     parameters: tuple[tuple[int, int], ...] | None = None
+    bindings: tuple[KernelBinding, ...] | None = None
     extra: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -109,6 +143,20 @@ class LaunchTarget(ABC):
         DriverError when the driver refuses, DriverFault when it finds an earlier fault (this launch is then not
         queued).
         """
+
+    def submit_using(
+        self,
+        image: bytes | bytearray,
+        geometry: Geometry,
+        stream: StreamHandle,
+        ordinal: int,
+        addresses: tuple[int, ...],
+    ) -> None:
+        """As `submit`, of a kernel that also reaches the memory at these addresses, which is no argument of it.
+
+        Called instead of `submit` where Capabilities.explicit_residency and the launch has named such memory.
+        """
+        self.submit(image, geometry, stream, ordinal)
 
 
 class Driver(ABC):
@@ -424,6 +472,20 @@ class Driver(ABC):
         """The handle of a kernel: the same for the same (module, name). Raises KernelNotFound (bare: the engine adds
         near matches) or UnsupportedInstruction."""
 
+    def function_constants(self, module: ModuleHandle, name: str) -> tuple[FunctionConstant, ...]:
+        """The values that a kernel can be specialised by. Raises KernelNotFound.
+
+        This and the next are only called where Capabilities.function_constants.
+        """
+        raise self._lacks("function constants")
+
+    def specialised_function(self, module: ModuleHandle, name: str, constants: Mapping[str, bytes]) -> KernelHandle:
+        """The handle of a kernel made with these constants, by name, each encoded as its type; the same for equal ones.
+
+        All required ones are there. Raises KernelNotFound, CompileError.
+        """
+        raise self._lacks("function constants")
+
     @abstractmethod
     def function_attributes(self, kernel: KernelHandle) -> FunctionAttributes: ...
 
@@ -497,6 +559,8 @@ __all__ = [
     "DriverFactory",
     "DriverOptions",
     "FunctionAttributes",
+    "FunctionConstant",
+    "KernelBinding",
     "LaunchTarget",
     "MemoryKind",
     "TensorMapDescription",
