@@ -17,6 +17,8 @@ import metrale_gpu_runtime as mg
 from .interleave import Job, interleave, ratio
 
 COUNTS = (0, 4, 16, 58)
+COUNTS_OF_METAL = (0, 4, 16, 31)
+"""A Metal kernel has 31 buffer slots."""
 FLOOR = "bare driver call"
 PER_ROUND_S = 0.02
 
@@ -26,6 +28,12 @@ def source(count: int, backend: str = "cuda") -> dict[str, str]:
     if backend == "hip":
         arguments = ", ".join("unsigned* out" if at == 0 else f"unsigned value{at}" for at in range(count))
         return {".hip": f'extern "C" __global__ void nothing_{count}({arguments}) {{}}\n'}
+    if backend == "metal":
+        arguments = ", ".join(
+            "device uint *out [[buffer(0)]]" if at == 0 else f"constant uint &value{at} [[buffer({at})]]"
+            for at in range(count)
+        )
+        return {".metal": f"#include <metal_stdlib>\nkernel void nothing_{count}({arguments}) {{}}\n"}
     parameters = ",\n".join(f".param .u{64 if at == 0 else 32} nothing_{count}_param_{at}" for at in range(count))
     entry = f".visible .entry nothing_{count}(\n{parameters}\n)\n{{\nret;\n}}\n"
     return {".ptx": f".version 7.0\n.target sm_70\n.address_size 64\n{entry}"}
@@ -35,7 +43,7 @@ def run(backend: str, rounds: int) -> tuple[None, dict[str, Any]]:
     """Medians in ns, and ratios to the floor, for each form and argument count."""
     facts: dict[str, Any] = {"rounds": rounds, "unit": "ns per launch, median; ratio to the bare driver call"}
     with mg.open_backend(backend, check=None) as gpu, _current_context(gpu):
-        for count in COUNTS:
+        for count in COUNTS_OF_METAL if gpu.capabilities.backend == "metal" else COUNTS:
             timings = interleave(_jobs(gpu, count), rounds=rounds, seconds=PER_ROUND_S)
             gpu.synchronize()
             floor = timings.get(FLOOR)

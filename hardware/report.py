@@ -12,7 +12,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("metrale-gpu-runtime", "cuda-bindings", "cuda-core", "hip-python", "nvidia-cuda-nvrtc", "numpy", "llvmlite")
+PACKAGES = (
+    *("metrale-gpu-runtime", "cuda-bindings", "cuda-core", "hip-python", "nvidia-cuda-nvrtc"),
+    *("pyobjc-core", "pyobjc-framework-Metal", "numpy", "llvmlite"),
+)
 FORMAT = 1
 
 
