@@ -18,10 +18,11 @@ class Capabilities:
     DLPack's (device type, index) of its memory. `pageable_memory_access`: kernels read all memory of the host, whoever
     allocated it, by its own address. `driver_version` is the vendor's number (13000 for CUDA 13.0).
     `lazy_memory`: address ranges can be reserved and backed later. `raw_stream_handles`: takes streams of other
-    libraries by `__cuda_stream__` or by their handle. `usable_after_loss`: once its context is lost, the device can be
-    opened again in the same process. `null_pointers`: a pointer argument may be null. `explicit_residency`: kernels
-    reach memory that is no argument only where the launch names it (`.uses`). `function_constants`: a kernel is
-    specialised by values given when it is looked up. `module_variables`: the variables of a module are memory.
+    libraries by `__cuda_stream__` or by their handle. `multiprocessor_count` is None where the vendor does not tell it.
+    `usable_after_loss`: once its context is lost, the device can be opened again in the same process.
+    `null_pointers`: a pointer argument may be null. `explicit_residency`: kernels reach memory that is no argument only
+    where the launch names it (`.uses`). `function_constants`: a kernel is specialised by values given when it is looked
+    up. `module_variables`: the variables of a module are memory.
     `mangled_names`: kernels of C++ have mangled symbols. A value over `max_inline_argument_nbytes` is put into memory
     of the driver's own for the time of the launch.
     """
@@ -46,7 +47,7 @@ class Capabilities:
     max_allocation_nbytes: int | None = None
     buffer_offset_alignment: int = 1
     warp_size: int = 32
-    multiprocessor_count: int = 1
+    multiprocessor_count: int | None = 1
     max_cluster_blocks: int = 8
     # what device it is
     device_index: int = 0

@@ -26,6 +26,7 @@ BUILT_IN: Mapping[str, str] = {
     "cpu": "metrale_gpu_runtime.drivers.cpu:CpuFactory",
     "cuda": "metrale_gpu_runtime.drivers.cuda:CudaFactory",
     "hip": "metrale_gpu_runtime.drivers.hip:HipFactory",
+    "metal": "metrale_gpu_runtime.drivers.metal:MetalFactory",
     "mock": "metrale_gpu_runtime.drivers.mock:MockFactory",
 }
 
@@ -34,7 +35,6 @@ ENGINES: Mapping[str, str] = {"mock": "metrale_gpu_runtime.testing.mock_backend:
 
 # Known names without a driver in this release, with what to do instead. A plug-in may supply any of them.
 ANNOUNCED: Mapping[str, str] = {
-    "metal": "nothing in this release runs Metal code",
     "opencl": "nothing in this release runs OpenCL C",
     "webgpu": "nothing in this release runs WGSL",
 }
@@ -169,12 +169,13 @@ def open_backend(
     redzone: int | None = None,
     **extra: Any,
 ) -> GpuBackend:
-    """Open a device: "cpu", "mock", "cuda", "cuda:1", …; "gpu" (any GPU, or raise); "auto".
+    """Open a device: "cpu", "mock", "cuda", "cuda:1", "metal", …; "gpu" (any GPU, or raise); "auto".
 
     auto takes METRALE_BACKEND if that is set, else the best of cuda, hip, metal that can load `loads` (suffixes such as
     ".cu"), else the CPU, with one GpuWarning that says why no GPU was taken. `check` is "memory" (every access of a
     kernel is checked), None (for speed) or "auto": memory on the CPU. `profile` is a device for the mock to play.
-    `debug_sync` and `redzone` are GpuBackend's; anything else goes to the driver.
+    `debug_sync` and `redzone` are GpuBackend's; anything else goes to the driver: Metal's takes `storage`, "shared" or
+    "private", for where device memory lies (unless told, shared where GPU and host have one memory, else private).
 
     Raises BackendUnavailable with what was looked for and what would help, NotSupported for a check or a profile that
     the backend has not, ValueError for what is no spec.

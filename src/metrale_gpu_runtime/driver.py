@@ -37,13 +37,14 @@ class CodeImage:
     """Code to be loaded: `format` is one of the driver's Capabilities.code_formats.
 
     `data` is the code (text encoded in UTF-8, without a terminating zero); `name` is for messages; `options` are
-    the caller's, as far as the format knows any.
+    the caller's, as far as the format knows any; `path` is the file that the code is in, where it is in one.
     """
 
     name: str
     format: str
     data: bytes
     options: tuple[str, ...] = ()
+    path: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

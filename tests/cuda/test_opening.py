@@ -15,9 +15,9 @@ from standin_in_child import isolated
 
 import metrale_gpu_runtime as mg
 from metrale_gpu_runtime.driver import DriverOptions
+from metrale_gpu_runtime.drivers import listing as child_listing
 from metrale_gpu_runtime.drivers.cuda import listing
 from metrale_gpu_runtime.drivers.cuda.factory import CudaFactory
-from metrale_gpu_runtime.drivers.session import listing as session_listing
 from metrale_gpu_runtime.errors import BackendUnavailable, HandleClosed
 from metrale_gpu_runtime.testing import run_isolated
 
@@ -182,7 +182,7 @@ def test_devices_are_listed_by_another_process() -> None:
 def test_a_lister_that_fails_is_the_reason(program: str, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A driver that crashes or hangs while devices are listed costs a child process, not this one."""
     monkeypatch.setattr(listing, "_PROGRAM", program)
-    monkeypatch.setattr(session_listing, "TIMEOUT_S", 0.5)
+    monkeypatch.setattr(child_listing, "TIMEOUT_S", 0.5)
     with pytest.raises(BackendUnavailable) as refused:
         listing.list_devices()
     assert reason in str(refused.value)

@@ -69,7 +69,7 @@ def test_what_is_no_spec_is_refused(spec):
         open_backend(spec)
 
 
-@pytest.mark.parametrize("name", ["metal", "opencl:0:1", "webgpu"])
+@pytest.mark.parametrize("name", ["opencl:0:1", "webgpu"])
 def test_announced_backends_say_that_they_are_not_here(name):
     """A known backend without a driver in this release says so by its name."""
     with pytest.raises(BackendUnavailable, match="not in this release") as info:

@@ -9,8 +9,8 @@ import sys
 import pytest
 from rungs import require_rung
 
+from metrale_gpu_runtime.drivers import listing
 from metrale_gpu_runtime.drivers.hip import HipFactory
-from metrale_gpu_runtime.drivers.session import listing
 from metrale_gpu_runtime.errors import BackendUnavailable
 
 

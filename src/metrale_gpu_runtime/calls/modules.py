@@ -10,6 +10,8 @@ from ..books import BackendBooks
 from ..buffers import DeviceBuffer
 from ..driver import MemoryKind
 from ..elements import BYTES
+from ..errors import NotSupported
+from ..errors import NotSupported
 from ..geometry import Geometry
 from ..kernel import Kernel, Module
 from ..memory.allocation import Allocation
@@ -137,11 +139,21 @@ class ModuleCalls(StreamCalls):
         self._registry.module(name)
         return self._modules[name]
 
-    def kernel(self, module: str | Module, function: str, *, signature: str | None = None) -> Kernel:
+    def kernel(
+        self,
+        module: str | Module,
+        function: str,
+        *,
+        signature: str | None = None,
+        constants: Mapping[str | int, object] | None = None,
+    ) -> Kernel:
         """A kernel of a loaded module; a second look-up makes no driver call.
 
-        `signature` declares its parameters ("const float* x, int n"). Raises KernelNotFound with what there is and what
-        comes near, UnsupportedInstruction where this backend cannot run it.
+        `signature` declares its parameters ("const float* x, int n"). `constants` are the values that it is specialised
+        by, by name or index: {"N": 4, "USE_BIAS": True} (Metal's function constants); each is encoded as its type in
+        the code, and the same values give the same kernel. Raises KernelNotFound with what there is and what comes
+        near, UnsupportedInstruction where this backend cannot run it, FunctionConstantError for a constant that is
+        unknown, missing or does not fit, NotSupported for constants where Capabilities.function_constants is False.
         """
         self._check_usable()
         key = module.name if isinstance(module, Module) else module
@@ -149,9 +161,9 @@ class ModuleCalls(StreamCalls):
             # The registry's audit notes the request, and its error names what is loaded.
             self._registry.function(key, function)
         found = self._modules[key]
-        if signature is None:
+        if signature is None and not constants:
             return self._ask(None, found.__getitem__, function)
-        return Kernel(found, self._ask(None, self._registry.function, key, function, signature))
+        return self._ask(None, found.look_up, function, signature, constants)
 
     def raw_kernel(self, source: str, name: str, options: Sequence[str] = ()) -> RawKernel:
         """CuPy's RawKernel: `gpu.raw_kernel(source, name)((4,), (256,), (x, y, np.int32(n)), shared_mem=0)`."""
@@ -161,7 +173,15 @@ class ModuleCalls(StreamCalls):
         return load_raw_kernel(cast("GpuBackend", self), source, name, options)
 
     def module_global(self, module: Module, name: str) -> DeviceBuffer:
-        """A buffer on a module's variable; it does not own it. Raises KernelNotFound."""
+        """A buffer on a module's variable; it does not own it. Raises KernelNotFound, NotSupported where variables are
+        no memory that a caller reaches."""
+        if not self._capabilities.module_variables:
+            raise NotSupported(
+                f"module {module.name!r}: the variables of a module are not memory that {self._capabilities.device} lets "
+                f"a caller reach ({name!r} was asked for); pass a buffer to the kernel",
+                backend=self._capabilities.backend,
+                feature="module variables",
+            )
         loaded = self.registry.module(module.name)
         key = (loaded.handle, name)
         allocation = self._symbols.get(key)
@@ -185,9 +205,18 @@ class ModuleCalls(StreamCalls):
     # ------------------------------------------------ occupancy
 
     def sm_count(self) -> int:
-        """Multiprocessors of the device."""
+        """Multiprocessors of the device. Raises NotSupported where its vendor does not tell how many there are."""
         self._check_usable()
-        return self._capabilities.multiprocessor_count
+        count = self._capabilities.multiprocessor_count
+        if count is None:
+            backend = self._capabilities.backend
+            raise NotSupported(
+                f"{backend}: how many multiprocessors {self._capabilities.device} has is not told there; choose the "
+                "grid by the work there is",
+                backend=backend,
+                feature="sm_count",
+            )
+        return count
 
     def max_active_blocks_per_sm(self, kernel: Kernel, block_threads: int, shared_mem: int = 0) -> int:
         """How many blocks of a kernel fit on one multiprocessor. Raises NotSupported where that is not known."""

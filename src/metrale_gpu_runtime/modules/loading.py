@@ -245,7 +245,8 @@ def load(
             module=name,
         )
     if code.format in takes or ANY in takes:
-        image = CodeImage(name, code.format, code.data, tuple(options))
+        path = str(code.path) if code.path is not None else None
+        image = CodeImage(name, code.format, code.data, tuple(options), path)
     elif code.format == "cuda-c" and "ptx" in takes and "cuda-c" in capabilities.source_languages:
         # Imported here, because loading PTX must not pay for the compiler's machinery.
         from .compiling import compile_for_device

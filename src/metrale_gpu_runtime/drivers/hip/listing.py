@@ -1,11 +1,12 @@
-"""The devices that a child process finds; see the session's listing."""
+"""The devices that a child process finds."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ...driver import DeviceListing
-from ..session.listing import ask_child, print_answer
+from ..listing import ask_child, print_answer
+from ..session.api import ApiError
 
 _PROGRAM = f"from {__name__} import print_devices; print_devices()"
 
@@ -17,7 +18,7 @@ def list_devices() -> tuple[DeviceListing, ...]:
 
 def print_devices() -> None:
     """What the child process does."""
-    print_answer(_devices)
+    print_answer(_devices, ApiError)
 
 
 def _devices() -> list[dict[str, Any]]:

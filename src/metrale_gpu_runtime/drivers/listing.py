@@ -13,9 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...driver import DeviceListing
-from ...errors import BackendUnavailable
-from .api import ApiError
+from ..driver import DeviceListing
+from ..errors import BackendUnavailable
 
 TIMEOUT_S = 60.0
 """A driver that has to load its kernel module or wake several GPUs takes seconds; a hanging one must not hang us."""
@@ -39,7 +38,7 @@ def ask_child(backend: str, program: str, look_at: str) -> tuple[DeviceListing, 
         )
     environment = dict(os.environ)
     # The child finds what we found: this package, and bindings from wherever they were imported.
-    ours = str(Path(__file__).parents[3])
+    ours = str(Path(__file__).parents[2])
     environment["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([ours, *(path for path in sys.path if path)]))
     try:
         child = subprocess.run(
@@ -70,10 +69,14 @@ def ask_child(backend: str, program: str, look_at: str) -> tuple[DeviceListing, 
     )
 
 
-def print_answer(describe: Callable[[], Sequence[Details]]) -> None:
-    """What the child does: one line of JSON, the devices or the reason why there are none."""
+def print_answer(describe: Callable[[], Sequence[Details]], *reasons: type[Exception]) -> None:
+    """What the child does: one line of JSON, the devices or the reason why there are none.
+
+    BackendUnavailable is a reason, and so are the errors of these types; anything else ends the child.
+    """
+    expected: tuple[type[Exception], ...] = (BackendUnavailable, *reasons)
     try:
         answer: dict[str, Any] = {"devices": list(describe())}
-    except (BackendUnavailable, ApiError) as error:
+    except expected as error:
         answer = {"reason": str(error)}
     print(json.dumps(answer))
