@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from .errors import Finding as Finding
     from .errors import ForeignHandle as ForeignHandle
     from .errors import FreeMemoryFloor as FreeMemoryFloor
+    from .errors import FunctionConstantError as FunctionConstantError
     from .errors import GeometryError as GeometryError
     from .errors import GpuError as GpuError
     from .errors import GpuResourceWarning as GpuResourceWarning
@@ -138,6 +139,7 @@ _HOMES = {
         "Finding",
         "ForeignHandle",
         "FreeMemoryFloor",
+        "FunctionConstantError",
         "GeometryError",
         "GpuError",
         "GpuResourceWarning",

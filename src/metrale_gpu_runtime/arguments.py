@@ -13,6 +13,7 @@ from .errors import (
     ArgumentSizeError,
     ForeignHandle,
     InvalidPointer,
+    NotSupported,
     ScalarRefused,
 )
 from .handles import DevicePtr
@@ -163,7 +164,8 @@ def slot_argument(
 def pointer_argument(gpu: GpuBackend, value: object, *, kernel: str, index: int, name: str | None = None) -> Argument:
     """A device pointer, buffer, foreign device array or None (null); host arrays only where the backend takes them.
 
-    Raises ForeignHandle, InvalidPointer, or ArgumentKindError for what is no pointer at all.
+    Raises ForeignHandle, InvalidPointer, ArgumentKindError for what is no pointer at all, NotSupported for null where
+    the device takes none.
     """
     from .buffers import HostArgument
 
@@ -173,16 +175,36 @@ def pointer_argument(gpu: GpuBackend, value: object, *, kernel: str, index: int,
     try:
         if isinstance(value, HostArgument):
             loan = value.lend(gpu, what)
+            if not loan.nbytes:
+                _check_null(gpu, value, what)
             return Argument(ArgumentDescription.of_pointer(loan.element, name), bytes(_POINTER_NBYTES), loan=loan)
         pointer = gpu.resolve_pointer(value, what=what)
     except ArgumentError as error:
         # Which argument of which kernel it was is known only here.
         error.kernel, error.index, error.name = kernel, index, name
         raise
+    if not pointer.address:
+        _check_null(gpu, value, what)
     return Argument(
         ArgumentDescription.of_pointer(pointer.element, name),
         pointer.address.to_bytes(_POINTER_NBYTES, "little"),
         pointer=pointer,
+    )
+
+
+def _check_null(gpu: GpuBackend, value: object, what: str) -> None:
+    """Raise NotSupported for null, or memory of no bytes, which has no address, where a pointer cannot be null."""
+    capabilities = gpu.capabilities
+    if capabilities.null_pointers:
+        return
+    given = "a null pointer" if value is None or isinstance(value, DevicePtr) else f"{type(value).__name__} of 0 bytes"
+    remedy = "give a small buffer that the kernel leaves alone"
+    if capabilities.function_constants:
+        remedy += ", or leave the parameter out by a function constant (gpu.kernel(…, constants={…}))"
+    raise NotSupported(
+        f"{what}: {given}: {capabilities.device} binds a buffer to every pointer parameter, and null is none; {remedy}",
+        backend=capabilities.backend,
+        feature="null pointers",
     )
 
 

@@ -15,6 +15,7 @@ from .driver import ArgumentLayout, LaunchTarget
 from .errors import ArgumentCountError, ArgumentKindError, GeometryError, InvalidPointer, LaunchError
 from .geometry import Dim3, Extent, Geometry, LaunchAttributes
 from .memory.pointers import producers_of
+from .residency import with_used_memory
 from .scalars import Scalar, ScalarType
 from .signature import ArgumentDescription, KernelSignature
 from .slots import Slot, names_of
@@ -310,7 +311,7 @@ def check_launch(
         tuple(arguments),
         tuple(uses),
         checked.layout,
-        checked.target,
+        with_used_memory(checked.target, uses, gpu.capabilities) if uses else checked.target,
         bytes(image),
         site,
     )

@@ -115,6 +115,19 @@ class TensorMapError(GpuError, ValueError):
         super().__init__(message)
 
 
+class FunctionConstantError(GpuError, ValueError):
+    """A value that a kernel is specialised by is unknown, missing, given twice, or does not fit its type.
+
+    `kernel`, the constant's `name` (None where only an index was given), `expected`, `given`.
+    """
+
+    def __init__(
+        self, message: str, *, kernel: str, name: str | None = None, expected: object = None, given: object = None
+    ) -> None:
+        self.kernel, self.name, self.expected, self.given = kernel, name, expected, given
+        super().__init__(message)
+
+
 class InvalidPointer(GpuError, ValueError):
     """An address that lies in no live allocation, was freed, or with its length runs past the end of one."""
 

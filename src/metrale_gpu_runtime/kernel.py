@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from .arguments import Argument, argument_from_value
@@ -60,7 +61,7 @@ class Kernel:
     def __init__(self, module: Module, loaded: LoadedFunction) -> None:
         self._module = module
         self._loaded = loaded
-        self._title = readable_name(loaded.name)
+        self._title = readable_name(loaded.name) + loaded.constants.shown
         # The signature speaks in errors, so it has the name that a person knows the kernel by.
         self._signature = replace(loaded.signature, kernel=self._title)
         self._layouts: dict[tuple[ArgumentDescription, ...], CheckedLayout] = {}
@@ -85,8 +86,14 @@ class Kernel:
 
     @property
     def title(self) -> str:
-        """The name its author wrote, as messages show it: `scale<float>` where the symbol is mangled."""
+        """The name its author wrote, as messages show it: `scale<float>` where the symbol is mangled, and what it was
+        specialised by: `norm[N=4]`."""
         return self._title
+
+    @property
+    def constants(self) -> Mapping[str, object]:
+        """The values that it was specialised by, as they were encoded; empty for a kernel that was not."""
+        return MappingProxyType(dict(self._loaded.constants.values))
 
     @property
     def handle(self) -> KernelHandle:
@@ -367,6 +374,7 @@ class Module:
     def __init__(self, gpu: GpuBackend, name: str) -> None:
         self._gpu, self._name = gpu, name
         self._kernels: dict[str, Kernel] = {}
+        self._specialised: dict[KernelHandle, Kernel] = {}
         self._is_loaded = True
 
     @property
@@ -399,6 +407,25 @@ class Module:
         if kernel is None:
             kernel = self._kernels.setdefault(loaded.name, Kernel(self, loaded))
         return self._kernels.setdefault(function, kernel)
+
+    def kernel(
+        self,
+        function: str,
+        *,
+        signature: str | None = None,
+        constants: Mapping[str | int, object] | None = None,
+    ) -> Kernel:
+        """The kernel of this name: `gpu.kernel(module, function, …)`."""
+        return self._gpu.kernel(self, function, signature=signature, constants=constants)
+
+    def look_up(self, function: str, signature: str | None, constants: Mapping[str | int, object] | None) -> Kernel:
+        """The engine's: a kernel by what was declared of it and what it is specialised by."""
+        self.check_loaded()
+        loaded = self._gpu.registry.function(self._name, function, signature, constants)
+        if signature is not None:
+            return Kernel(self, loaded)
+        known = self._specialised.get(loaded.handle)
+        return known if known is not None else self._specialised.setdefault(loaded.handle, Kernel(self, loaded))
 
     def __iter__(self) -> Iterator[str]:
         self.check_loaded()

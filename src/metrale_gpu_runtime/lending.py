@@ -95,6 +95,10 @@ class HostLoan:
     def element(self) -> ScalarType | None:
         return self._array.element
 
+    @property
+    def nbytes(self) -> int:
+        return self._array.nbytes
+
     def begin(self, stream: Stream) -> PointerValue:
         """Its address on the device, in the order of the stream."""
         array = self._array

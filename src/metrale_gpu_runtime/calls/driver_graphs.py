@@ -17,6 +17,7 @@ from ..geometry import Geometry
 from ..handles import GraphHandle
 from ..lane import Lane
 from ..prepared import RecordedLaunch
+from ..residency import own_target
 
 if TYPE_CHECKING:
     from ..backend import GpuBackend
@@ -147,7 +148,8 @@ class DriverGraph:
             if self._applied.get(index) != wanted:
                 # Forgotten first: should the driver refuse half-way, the next replay sets it again.
                 self._applied.pop(index, None)
-                driver.update_launch(self.handle, self.nodes[index], record.target, record.image, record.geometry)
+                target = own_target(record.target)
+                driver.update_launch(self.handle, self.nodes[index], target, record.image, record.geometry)
                 self._applied[index] = wanted
 
     def __del__(self) -> None:

@@ -11,7 +11,6 @@ from ..buffers import DeviceBuffer
 from ..driver import MemoryKind
 from ..elements import BYTES
 from ..errors import NotSupported
-from ..errors import NotSupported
 from ..geometry import Geometry
 from ..kernel import Kernel, Module
 from ..memory.allocation import Allocation
@@ -177,8 +176,8 @@ class ModuleCalls(StreamCalls):
         no memory that a caller reaches."""
         if not self._capabilities.module_variables:
             raise NotSupported(
-                f"module {module.name!r}: the variables of a module are not memory that {self._capabilities.device} lets "
-                f"a caller reach ({name!r} was asked for); pass a buffer to the kernel",
+                f"module {module.name!r}: variable {name!r} was asked for; no caller reaches a module's variables on "
+                f"{self._capabilities.device}; pass a buffer to the kernel",
                 backend=self._capabilities.backend,
                 feature="module variables",
             )

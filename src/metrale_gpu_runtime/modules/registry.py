@@ -7,8 +7,9 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..driver import Driver, FunctionAttributes
-from ..errors import GpuError, KernelNotFound, ModuleLoadError
+from ..driver import Driver, FunctionAttributes, FunctionConstant
+from ..errors import FunctionConstantError, GpuError, KernelNotFound, ModuleLoadError, NotSupported
+from ..function_constants import NO_CONSTANTS, GivenConstants, read_constants
 from ..handles import KernelHandle
 from ..signature import KernelSignature, parse_declaration
 from ..trace.site import call_site
@@ -16,10 +17,15 @@ from .loading import LoadedModule, load
 from .parts import LinkRequest
 from .sources import CodeInput
 
+_Encoded = tuple[tuple[str, bytes], ...]
+
 
 @dataclass(frozen=True, slots=True)
 class LoadedFunction:
-    """One kernel as it was looked up: `name` is its symbol, `notes` say why its signature knows less than it could."""
+    """One kernel as it was looked up: `name` is its symbol, `notes` say why its signature knows less than it could.
+
+    `constants` are what it was specialised by.
+    """
 
     module: str
     name: str
@@ -27,6 +33,7 @@ class LoadedFunction:
     signature: KernelSignature
     attributes: FunctionAttributes
     notes: tuple[str, ...] = ()
+    constants: GivenConstants = NO_CONSTANTS
 
 
 @dataclass(slots=True)
@@ -54,7 +61,8 @@ class ModuleRegistry:
         self._retire = retire if retire is not None else self._unload_now
         self._modules: dict[str, LoadedModule] = {}
         self._loading: set[str] = set()
-        self._functions: dict[tuple[str, str, str | None], LoadedFunction] = {}
+        self._functions: dict[tuple[str, str, str | None, _Encoded], LoadedFunction] = {}
+        self._constants: dict[tuple[str, str], tuple[FunctionConstant, ...]] = {}
         self._lookups: dict[tuple[str, str], Lookup] = {}
         self._lock = threading.Lock()
 
@@ -126,6 +134,8 @@ class ModuleRegistry:
     def _forget_functions(self, name: str) -> None:
         for key in [key for key in self._functions if key[0] == name]:
             del self._functions[key]
+        for asked in [asked for asked in self._constants if asked[0] == name]:
+            del self._constants[asked]
 
     def _unload_now(self, module: LoadedModule) -> None:
         self._driver.unload_module(module.handle)
@@ -161,14 +171,24 @@ class ModuleRegistry:
 
     # ------------------------------------------------ kernels
 
-    def function(self, module: str, function: str, signature: str | None = None) -> LoadedFunction:
+    def function(
+        self,
+        module: str,
+        function: str,
+        signature: str | None = None,
+        constants: Mapping[str | int, object] | None = None,
+    ) -> LoadedFunction:
         """The kernel of a module, by its symbol or its C++ name; looked up once, then remembered.
 
-        `signature` declares its parameters ("const float* x, int n"). Raises KernelNotFound with what there is and
-        what comes near, UnsupportedInstruction where the backend cannot run it, SignatureError when the declaration
-        contradicts the code.
+        `signature` declares its parameters ("const float* x, int n"); `constants` are the values that it is specialised
+        by. Raises KernelNotFound with what there is and what comes near, UnsupportedInstruction where the backend
+        cannot run it, SignatureError when the declaration contradicts the code, FunctionConstantError for constants
+        that do not fit, NotSupported where a backend has none.
         """
-        key = (module, function, signature)
+        given = NO_CONSTANTS
+        if constants:
+            given = self._read_constants(module, function, constants)
+        key = (module, function, signature, given.encoded)
         known = self._functions.get(key)
         if known is not None:
             with self._lock:
@@ -181,7 +201,7 @@ class ModuleRegistry:
         if not isinstance(function, str) or not function:
             raise TypeError(f"a kernel's name is a non-empty string, not {function!r}")
         try:
-            found = self._look_up(loaded, function, signature)
+            found = self._look_up(loaded, function, signature, given)
         except GpuError:
             self._record(module, function, None)
             raise
@@ -191,16 +211,59 @@ class ModuleRegistry:
                 found = self._functions.setdefault(key, found)
         return found
 
-    def _look_up(self, loaded: LoadedModule, function: str, signature: str | None) -> LoadedFunction:
+    def _read_constants(self, module: str, function: str, constants: Mapping[str | int, object]) -> GivenConstants:
+        """What was given, encoded; the driver is asked once for what a kernel has."""
+        capabilities = self._driver.capabilities
+        if not capabilities.function_constants:
+            raise NotSupported(
+                f"{function}: {capabilities.device} has no function constants; pass the values as arguments, or "
+                "compile the kernel for them (options=, names=)",
+                backend=capabilities.backend,
+                feature="function constants",
+            )
+        if not isinstance(constants, Mapping):
+            raise FunctionConstantError(
+                f'{function}: constants= takes a mapping from names to values, {{"N": 4}}, not '
+                f"{type(constants).__name__}",
+                kernel=function,
+                given=constants,
+            )
+        loaded = self._modules.get(module)
+        if loaded is None or not isinstance(function, str):
+            # The look-up itself says what is wrong.
+            return NO_CONSTANTS
+        return read_constants(constants, self._declared_constants(loaded, loaded.resolve(function), function), function)
+
+    def _declared_constants(self, loaded: LoadedModule, symbol: str, function: str) -> tuple[FunctionConstant, ...]:
+        known = self._constants.get((loaded.name, symbol))
+        if known is None:
+            try:
+                known = self._driver.function_constants(loaded.handle, symbol)
+            except KernelNotFound as error:
+                raise loaded.not_found(function) from error
+            with self._lock:
+                if self._modules.get(loaded.name) is loaded:
+                    self._constants[loaded.name, symbol] = known
+        return known
+
+    def _look_up(
+        self, loaded: LoadedModule, function: str, signature: str | None, given: GivenConstants
+    ) -> LoadedFunction:
         symbol = loaded.resolve(function)
+        if self._driver.capabilities.function_constants and not given.encoded:
+            # A kernel that has to be specialised cannot be made without.
+            read_constants(None, self._declared_constants(loaded, symbol, function), function)
         try:
-            handle = self._driver.function(loaded.handle, symbol)
+            if given.encoded:
+                handle = self._driver.specialised_function(loaded.handle, symbol, dict(given.encoded))
+            else:
+                handle = self._driver.function(loaded.handle, symbol)
         except KernelNotFound as error:
             raise loaded.not_found(function) from error
         attributes = loaded.completed(symbol, self._driver.function_attributes(handle))
         declared = signature if signature is not None else loaded.declared_for(function, symbol)
         known = loaded.signature(symbol, declared=declared, attributes=attributes)
-        return LoadedFunction(loaded.name, symbol, handle, known, attributes, loaded.notes)
+        return LoadedFunction(loaded.name, symbol, handle, known, attributes, loaded.notes, given)
 
     def function_names(self, module: str) -> tuple[str, ...] | None:
         """The symbols of a module's kernels, or None where they cannot be listed. Raises KernelNotFound."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..backend import GpuBackend
 from ..capabilities import Capabilities
-from ..driver import FunctionAttributes
+from ..driver import FunctionAttributes, FunctionConstant
 from ..drivers.mock import Call, FaultPlan, KernelBody, Log, MockDriver
 
 if TYPE_CHECKING:
@@ -52,14 +53,21 @@ class MockGpuBackend(GpuBackend):
 
     # ------------------------------------------------ kernels
 
-    def kernel(self, module: str | Module, function: str, *, signature: str | None = None) -> Kernel:
+    def kernel(
+        self,
+        module: str | Module,
+        function: str,
+        *,
+        signature: str | None = None,
+        constants: Mapping[str | int, object] | None = None,
+    ) -> Kernel:
         """As GpuBackend's; a module that was never loaded is an empty one here, unless the mock is strict."""
         if isinstance(module, str) and not self.mock.strict:
             # Looked up under the lock as well: another thread may be half-way through loading it.
             with self._lock:
                 if not self.has_module(module):
                     self.load_module(module, binary=b"mock")
-        return super().kernel(module, function, signature=signature)
+        return super().kernel(module, function, signature=signature, constants=constants)
 
     def define_kernel(
         self,
@@ -70,6 +78,7 @@ class MockGpuBackend(GpuBackend):
         attributes: FunctionAttributes | None = None,
         blocks_per_multiprocessor: int | None = None,
         max_cluster_blocks: int | None = None,
+        constants: Sequence[FunctionConstant] | Mapping[str, str] = (),
     ) -> None:
         """Let a Python function stand for a kernel's body; see MockDriver.define_kernel."""
         self.mock.define_kernel(
@@ -79,6 +88,7 @@ class MockGpuBackend(GpuBackend):
             attributes=attributes,
             blocks_per_multiprocessor=blocks_per_multiprocessor,
             max_cluster_blocks=max_cluster_blocks,
+            constants=constants,
         )
 
     def declare_kernels(self, module: str, *functions: str) -> None:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -34,6 +34,7 @@ from ...driver import (
     CodeImage,
     Driver,
     FunctionAttributes,
+    FunctionConstant,
     LaunchTarget,
     MemoryKind,
     TensorMapDescription,
@@ -50,6 +51,7 @@ from .kernels import (
     KernelDefinition,
     LoadedKernel,
     LoadedModule,
+    constants_of,
     declared_kernels,
 )
 from .memory import GRANULE, ContractViolation, MockMemory, Region
@@ -130,13 +132,16 @@ class MockDriver(Driver):
         attributes: FunctionAttributes | None = None,
         blocks_per_multiprocessor: int | None = None,
         max_cluster_blocks: int | None = None,
+        constants: Sequence[FunctionConstant] | Mapping[str, str] = (),
     ) -> None:
         """Let a Python function stand for a kernel's body, and say what the driver knows of the kernel.
 
-        Holds for lookups made afterwards. `body` gets a KernelContext.
+        `constants` are its function constants, for a profile that has them ("M2"): {"N": "uint", "USE_BIAS": "bool"}
+        says required ones, numbered in order; FunctionConstant says all. Holds for lookups made afterwards. `body` gets
+        a KernelContext.
         """
         self._definitions[module, function] = KernelDefinition(
-            body, attributes, blocks_per_multiprocessor, max_cluster_blocks
+            body, attributes, blocks_per_multiprocessor, max_cluster_blocks, constants_of(constants)
         )
 
     def declare_kernels(self, module: str, *functions: str) -> None:
@@ -591,24 +596,50 @@ class MockDriver(Driver):
 
     def function(self, module: ModuleHandle, name: str) -> KernelHandle:
         loaded = self._module(module)
-        owner = loaded.image.name
-        call = calls.Lookup(owner, name)
+        call = calls.Lookup(loaded.image.name, name)
         with self._call(call):
-            denied = (owner, name) in self._denied
-            if denied or (self.strict and name not in self._known_functions(loaded)):
-                raise KernelNotFound(
-                    f"mock: module {owner} has no kernel {name}",
-                    module=owner,
-                    function=name,
-                    available=self._known_functions(loaded),
-                )
-            if name not in loaded.kernels:
-                handle = KernelHandle(self._number("kernel"))
-                definition = self._definitions.get((owner, name), KernelDefinition())
-                loaded.kernels[name] = handle
-                self._kernels[handle] = LoadedKernel(handle, name, loaded, definition)
-            call.handle = loaded.kernels[name]
-            return loaded.kernels[name]
+            call.handle = handle = self._found(loaded, name, {})
+            return handle
+
+    def function_constants(self, module: ModuleHandle, name: str) -> tuple[FunctionConstant, ...]:
+        loaded = self._module(module)
+        with self._call(calls.AskConstants(loaded.image.name, name)):
+            return self._definition(loaded, name).constants
+
+    def specialised_function(self, module: ModuleHandle, name: str, constants: Mapping[str, bytes]) -> KernelHandle:
+        loaded = self._module(module)
+        call = calls.SpecialisedLookup(loaded.image.name, name, tuple(sorted(constants.items())))
+        with self._call(call):
+            call.handle = handle = self._found(loaded, name, constants)
+            return handle
+
+    def _definition(self, loaded: LoadedModule, name: str) -> KernelDefinition:
+        owner = loaded.image.name
+        if (owner, name) in self._denied or (self.strict and name not in self._known_functions(loaded)):
+            raise KernelNotFound(
+                f"mock: module {owner} has no kernel {name}",
+                module=owner,
+                function=name,
+                available=self._known_functions(loaded),
+            )
+        return self._definitions.get((owner, name), KernelDefinition())
+
+    def _found(self, loaded: LoadedModule, name: str, constants: Mapping[str, bytes]) -> KernelHandle:
+        definition = self._definition(loaded, name)
+        if self.capabilities.function_constants:
+            self._check_constants(definition, name, constants)
+        key = (name, frozenset(constants.items()))
+        if key not in loaded.kernels:
+            handle = KernelHandle(self._number("kernel"))
+            loaded.kernels[key] = handle
+            self._kernels[handle] = LoadedKernel(handle, name, loaded, definition, dict(constants))
+        return loaded.kernels[key]
+
+    def _check_constants(self, definition: KernelDefinition, name: str, constants: Mapping[str, bytes]) -> None:
+        known = {each.name for each in definition.constants}
+        missing = [each.name for each in definition.constants if each.required and each.name not in constants]
+        if missing or not known.issuperset(constants):
+            raise self._violation(f"{name} made with the constants {sorted(constants)}; it has {sorted(known)}")
 
     def function_attributes(self, kernel: KernelHandle) -> FunctionAttributes:
         with self._call(calls.AskAttributes(kernel)):
@@ -656,6 +687,7 @@ class MockDriver(Driver):
         geometry: Geometry,
         stream: StreamHandle,
         ordinal: int,
+        using: tuple[int, ...] | None = None,
     ) -> None:
         call = calls.Launch(
             kernel.handle,
@@ -671,6 +703,8 @@ class MockDriver(Driver):
             geometry.cluster.as_tuple() if geometry.cluster is not None else None,
             geometry.cooperative,
             geometry.attributes,
+            using,
+            self._threadgroup_memory(layout, geometry.shared_mem),
         )
         with self._call(call) as planned:
             self._kernel(kernel.handle)
@@ -680,9 +714,52 @@ class MockDriver(Driver):
                 raise self._violation(f"{call.line()}: an empty grid reached the driver")
             if self._queues.found:
                 raise self._queues.found.pop(0)
+            if using is not None and not self.capabilities.explicit_residency:
+                raise self._violation(f"{call.line()}: memory is named beside the arguments, and nobody asked for it")
             operation = Operation(call, self._stream(stream), regions=self._pointed_at(call), module=kernel.module)
+            self._put_aside(operation, call)
             self._arrange(operation, kernel, call, planned)
             self._queues.push(operation)
+
+    def _threadgroup_memory(self, layout: ArgumentLayout, shared_mem: int) -> tuple[int, ...] | None:
+        granule = self.capabilities.shared_mem_granularity
+        if granule == 1:
+            return None
+        local = [size for kind, size in zip(layout.kinds, layout.sizes, strict=True) if kind is ArgumentKind.LOCAL]
+        return tuple(-(-nbytes // granule) * granule for nbytes in ([shared_mem] if shared_mem else []) + local)
+
+    def _put_aside(self, operation: Operation, call: calls.Launch) -> None:
+        """Put values that are too large to go inline into memory of the driver's own, until the launch is over."""
+        limit = self.capabilities.max_inline_argument_nbytes
+        if limit is None:
+            return
+        aside = [
+            (index, each)
+            for index, each in enumerate(call.arguments)
+            if each.kind is ArgumentKind.VALUE and each.nbytes > limit
+        ]
+        addresses: list[int] = []
+
+        def release() -> None:
+            for address in addresses:
+                given_back = calls.TemporaryFree(call.ordinal, address)
+                self.log.enter(given_back)
+                self._memory.release(address, MemoryKind.DEVICE)
+                self.log.completed(given_back)
+
+        try:
+            for index, each in aside:
+                made = calls.TemporaryAlloc(call.ordinal, index, each.nbytes)
+                with self._call(made):
+                    region = self._memory.allocate(each.nbytes, MemoryKind.DEVICE)
+                    region.data[:] = each.data
+                    made.address = region.base
+                    addresses.append(region.base)
+        except BaseException:
+            release()
+            raise
+        if addresses:
+            operation.over = release
 
     def _arrange(
         self, operation: Operation, kernel: LoadedKernel, call: calls.Launch, planned: LaunchFault | None
@@ -696,10 +773,15 @@ class MockDriver(Driver):
                 operation.fault, operation.drops_later = fault, planned.drops_later
         elif kernel.definition.body is not None:
             body, symbols = kernel.definition.body, kernel.module.symbols
-            operation.action = lambda: self._run_body(body, KernelContext(call, self._memory, symbols))
+            resident = operation.regions if self.capabilities.explicit_residency else None
+            context = KernelContext(call, self._memory, symbols, kernel.constants, resident)
+            operation.action = lambda: self._run_body(body, context)
 
     def _pointed_at(self, call: calls.Launch) -> tuple[Region, ...]:
-        found = (self._memory.find(a.address) for a in call.arguments if a.kind is ArgumentKind.POINTER)
+        addresses = [a.address for a in call.arguments if a.kind is ArgumentKind.POINTER]
+        if not self.capabilities.null_pointers and 0 in addresses:
+            raise self._violation(f"{call.line()}: a null pointer reached a driver that takes none")
+        found = (self._memory.find(address) for address in (*addresses, *(call.using or ())))
         regions = tuple(at[0] for at in found if at is not None)
         for region in regions:
             if region.given_back:
@@ -735,3 +817,13 @@ class _MockTarget(LaunchTarget):
 
     def submit(self, image: bytes | bytearray, geometry: Geometry, stream: StreamHandle, ordinal: int) -> None:
         self._driver._launch(self._kernel, self._layout, image, geometry, stream, ordinal)
+
+    def submit_using(
+        self,
+        image: bytes | bytearray,
+        geometry: Geometry,
+        stream: StreamHandle,
+        ordinal: int,
+        addresses: tuple[int, ...],
+    ) -> None:
+        self._driver._launch(self._kernel, self._layout, image, geometry, stream, ordinal, addresses)

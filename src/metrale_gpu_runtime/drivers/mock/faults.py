@@ -14,12 +14,27 @@ from ...errors import (
     KernelNotFound,
     OutOfDeviceMemory,
 )
-from .log import Alloc, AllocAsync, Call, Close, Launch, LoadModule, Lookup, MapMemory, ReserveAddresses
+from .log import (
+    Alloc,
+    AllocAsync,
+    AskConstants,
+    Call,
+    Close,
+    Launch,
+    LoadModule,
+    Lookup,
+    MapMemory,
+    ReserveAddresses,
+    SpecialisedLookup,
+    TemporaryAlloc,
+    TemporaryFree,
+)
 
 ANY_CALL = "any"
 
-CALLS = frozenset(kind.call for kind in Call.__subclasses__()) - {Close.call}
-"""The names under which calls can be made to fail; those of `Driver`, but `launch` for a target's submit."""
+CALLS = frozenset(kind.call for kind in Call.__subclasses__()) - {Close.call, TemporaryFree.call}
+"""The names under which calls can be made to fail; those of `Driver`, but `launch` for a target's submit, and
+`temporary_alloc` for what a driver allocates in it."""
 
 
 CLEAN_UP_CALLS = frozenset(
@@ -41,7 +56,7 @@ class OutOfMemory(Failure):
     """An allocation finds no room; any other call is refused with the driver's code for it."""
 
     def error(self, call: Call) -> Exception:
-        if isinstance(call, Alloc | AllocAsync | MapMemory | ReserveAddresses):
+        if isinstance(call, Alloc | AllocAsync | MapMemory | ReserveAddresses | TemporaryAlloc):
             return OutOfDeviceMemory(
                 f"mock: no {call.nbytes} bytes left (injected)", nbytes=call.nbytes, free=0, total=None
             )
@@ -91,7 +106,7 @@ class MissingKernel(Failure):
     """A lookup finds no such kernel."""
 
     def error(self, call: Call) -> Exception:
-        if not isinstance(call, Lookup):
+        if not isinstance(call, Lookup | SpecialisedLookup | AskConstants):
             return Refusal(500, "CUDA_ERROR_NOT_FOUND").error(call)
         return KernelNotFound(
             f"mock: {call.module} has no kernel {call.function} (injected)", module=call.module, function=call.function
@@ -140,11 +155,11 @@ class LaunchFault(Failure):
 
 def natural_failure(call: str) -> Failure:
     """What this call fails with on a device that works but is pressed: memory out, source refused, launch refused."""
-    if call in ("alloc", "alloc_async", "map_memory", "reserve_addresses"):
+    if call in ("alloc", "alloc_async", "map_memory", "reserve_addresses", "temporary_alloc"):
         return OutOfMemory()
     if call == "load_module":
         return CompileRefusal()
-    if call == "function":
+    if call in ("function", "function_constants", "specialised_function"):
         return MissingKernel()
     if call in ("synchronize", "synchronize_event", "query_stream", "query_event"):
         return FaultFound()

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from ...driver import ArgumentKind, CodeImage, FunctionAttributes
+from ...driver import ArgumentKind, CodeImage, FunctionAttributes, FunctionConstant
 from ...errors import PtxSyntaxError
 from ...geometry import Dim3
 from ...handles import KernelHandle, ModuleHandle
 from .log import Launch, RecordedArgument
-from .memory import MockMemory
+from .memory import MockMemory, Region
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,10 +34,18 @@ class KernelContext:
     """
 
     def __init__(
-        self, launch: Launch, memory: MockMemory, symbols: Mapping[str, tuple[int, int]] | None = None
+        self,
+        launch: Launch,
+        memory: MockMemory,
+        symbols: Mapping[str, tuple[int, int]] | None = None,
+        constants: Mapping[str, bytes] | None = None,
+        resident: tuple[Region, ...] | None = None,
     ) -> None:
         self._memory = memory
         self._symbols = symbols if symbols is not None else {}
+        # What the launch may reach: everything, but where the device has to be told (`explicit_residency`).
+        self._resident = resident
+        self.constants: Mapping[str, bytes] = constants if constants is not None else {}
         self.launch = launch
         self.module, self.function = launch.module, launch.function
         self.grid, self.block = Dim3(*launch.grid), Dim3(*launch.block)
@@ -53,10 +61,20 @@ class KernelContext:
 
         Raises ValueError when the argument has not as many bytes as that type.
         """
-        data = self.data(index)
+        return self._read(self.data(index), scalar, f"argument {index}")
+
+    def constant(self, name: str, scalar: str, default: Any = None) -> Any:
+        """A function constant read as a scalar type; `default` where the kernel was made without it.
+
+        Raises ValueError when the constant has not as many bytes as that type.
+        """
+        data = self.constants.get(name)
+        return default if data is None else self._read(data, scalar, f"constant {name}")
+
+    def _read(self, data: bytes, scalar: str, what: str) -> Any:
         form = _FORMATS[scalar]
         if len(data) != struct.calcsize(form):
-            raise ValueError(f"argument {index} of {self.function} has {len(data)} bytes; {scalar} has not that many")
+            raise ValueError(f"{what} of {self.function} has {len(data)} bytes; {scalar} has not that many")
         return struct.unpack(f"<{form}", data)[0]
 
     def address(self, index: int) -> int:
@@ -76,9 +94,15 @@ class KernelContext:
         return self.memory_at(address, nbytes)
 
     def memory_at(self, address: int, nbytes: int | None = None) -> memoryview:
-        """Any device memory, by address. Raises IndexError where no allocation is, or it is too short."""
+        """Any device memory, by address. Raises IndexError where no allocation is, or it is too short, or the device
+        reaches only what a launch names and this one has not named it.
+        """
+        found = self._memory.find(address)
+        if found is not None and self._resident is not None and found[0] not in self._resident:
+            raise IndexError(
+                f"address {address:#x} lies in memory that is neither an argument of this launch nor named by .uses()"
+            )
         if nbytes is None:
-            found = self._memory.find(address)
             if found is None:
                 raise IndexError(f"address {address:#x} lies in no live allocation")
             region, offset = found
@@ -142,6 +166,7 @@ class KernelDefinition:
     attributes: FunctionAttributes | None = None
     blocks_per_multiprocessor: int | None = None
     max_cluster_blocks: int | None = None
+    constants: tuple[FunctionConstant, ...] = ()
 
 
 @dataclass(slots=True)
@@ -151,7 +176,7 @@ class LoadedModule:
     handle: ModuleHandle
     image: CodeImage
     declared: tuple[str, ...] | None
-    kernels: dict[str, KernelHandle] = field(default_factory=dict)
+    kernels: dict[tuple[str, frozenset[tuple[str, bytes]]], KernelHandle] = field(default_factory=dict)
     symbols: dict[str, tuple[int, int]] = field(default_factory=dict)
     pending: int = 0
     _bounds: dict[str, FunctionAttributes] | None = None
@@ -169,6 +194,14 @@ class LoadedKernel:
     name: str
     module: LoadedModule
     definition: KernelDefinition
+    constants: Mapping[str, bytes] = field(default_factory=dict)
+
+
+def constants_of(said: Sequence[FunctionConstant] | Mapping[str, str]) -> tuple[FunctionConstant, ...]:
+    """A kernel's function constants as a test says them: {"N": "uint"} are required ones, numbered in order."""
+    if isinstance(said, Mapping):
+        return tuple(FunctionConstant(name, type, index, True) for index, (name, type) in enumerate(said.items()))
+    return tuple(said)
 
 
 # Comments and strings go first, so that a kernel in a comment is none.

@@ -250,6 +250,44 @@ class Lookup(Call):
 
 
 @dataclass(slots=True)
+class AskConstants(Call):
+    call: ClassVar[str] = "function_constants"
+    module: str
+    function: str
+
+
+@dataclass(slots=True)
+class SpecialisedLookup(Call):
+    """A kernel was asked for with these function constants, in order of their names."""
+
+    call: ClassVar[str] = "specialised_function"
+    module: str
+    function: str
+    constants: tuple[tuple[str, bytes], ...]
+    handle: int | None = None
+
+
+@dataclass(slots=True)
+class TemporaryAlloc(Call):
+    """Memory of the driver's own for a value over `max_inline_argument_nbytes`, for the time of one launch."""
+
+    call: ClassVar[str] = "temporary_alloc"
+    ordinal: int
+    argument: int
+    nbytes: int
+    address: int | None = None
+
+
+@dataclass(slots=True)
+class TemporaryFree(Call):
+    """The launch that such memory was made for has run, or was dropped."""
+
+    call: ClassVar[str] = "temporary_free"
+    ordinal: int
+    address: int
+
+
+@dataclass(slots=True)
 class GlobalSymbol(Call):
     call: ClassVar[str] = "global_symbol"
     module: str
@@ -324,7 +362,12 @@ class RecordedArgument:
 
 @dataclass(slots=True)
 class Launch(Call):
-    """One launch as the driver got it: `image` is the parameter block, `layout` says what lies where in it."""
+    """One launch as the driver got it: `image` is the parameter block, `layout` says what lies where in it.
+
+    `using` are the addresses that it names beside its arguments. `threadgroup_memory` are the lengths that are set
+    where a device takes multiples (`shared_mem_granularity`): dynamic shared memory first, where there is some, then
+    the local arguments. Both are None where there is nothing of the kind.
+    """
 
     call: ClassVar[str] = "launch"
     handle: int
@@ -340,6 +383,8 @@ class Launch(Call):
     cluster: tuple[int, int, int] | None = None
     cooperative: bool = False
     attributes: LaunchAttributes | None = None
+    using: tuple[int, ...] | None = None
+    threadgroup_memory: tuple[int, ...] | None = None
 
     @property
     def arguments(self) -> tuple[RecordedArgument, ...]:

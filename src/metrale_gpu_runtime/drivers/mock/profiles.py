@@ -89,6 +89,11 @@ _PROFILES = {
         event_timing=False,
         unsupported_scalars=frozenset({"f64", "c128"}),
         unified_memory=True,
+        null_pointers=False,
+        explicit_residency=True,
+        function_constants=True,
+        module_variables=False,
+        mangled_names=False,
     ),
     "OpenCL": Capabilities(
         backend="mock",

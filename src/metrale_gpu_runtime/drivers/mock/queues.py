@@ -36,7 +36,7 @@ class Operation:
 
     `action` does it; `regions` and `module` are what it uses; `awaits` an event recording it must wait for,
     `records` one that it reaches; `fault` what it fails with instead of being done; `dropped` is called when it is
-    thrown away instead.
+    thrown away instead; `over` when it is over in either way.
     """
 
     call: Call
@@ -49,6 +49,7 @@ class Operation:
     drops_later: bool = False
     module: LoadedModule | None = None
     dropped: Callable[[], None] | None = None
+    over: Callable[[], None] | None = None
 
 
 @dataclass(slots=True)
@@ -118,6 +119,9 @@ class Queues:
             elif operation.drops_later:
                 fault.dropped = self._drop(queue)
             raise
+        finally:
+            if operation.over is not None:
+                operation.over()
 
     def _settle(self, operation: Operation) -> None:
         self.time_ms += TICK_MS
@@ -136,6 +140,8 @@ class Queues:
                 operation.records.reached, operation.records.time_ms = True, self.time_ms
             if operation.dropped is not None:
                 operation.dropped()
+            if operation.over is not None:
+                operation.over()
             if isinstance(operation.call, Launch):
                 dropped.append(operation.call.ordinal)
         return tuple(dropped)
