@@ -1,0 +1,176 @@
+"""A command buffer from the first operation encoded into it to the moment its outcome is read.
+
+Its outcome is read once, by whoever comes first, after the outcomes of all that it comes behind: the command buffer
+before it in its queue, and those of other streams that it waits for. So a failure is known before the work behind it
+is taken for good. Nothing here takes a stream's lock: a stream may wait for another one while it holds its own.
+
+Source: MTLCommandBuffer (commit, status, error, waitUntilCompleted, GPUEndTime), MTLSharedEvent.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+import time
+from typing import Any
+
+from ...host_address import address_of
+from .bindings import Bindings
+from .faults import Failure, Pending, failure_behind, read_failure, unreadable_failure
+from .temporaries import Temporary
+
+
+class CommandBuffer:
+    """Operations that are handed to the GPU together. `native` is the MTLCommandBuffer, None once it is over.
+
+    `event` and `value`: what it signals at its end. `ordinals` are the launches in it, `awaits` the command buffers of
+    other streams that it waits for, `temporaries` the buffers that must live until it is done.
+    """
+
+    __slots__ = (
+        "_bindings",
+        "_deliveries",
+        "_lock",
+        "awaits",
+        "end_time_s",
+        "event",
+        "failure",
+        "generation",
+        "is_over",
+        "native",
+        "operations",
+        "ordinals",
+        "pending",
+        "previous",
+        "temporaries",
+        "value",
+    )
+
+    def __init__(self, bindings: Bindings, native: Any, event: Any, generation: int) -> None:
+        self._bindings, self.native, self.event, self.generation = bindings, native, event, generation
+        self._lock = threading.Lock()
+        self._deliveries: list[tuple[Temporary, int, memoryview]] = []
+        self.operations = 0
+        self.ordinals: list[int] = []
+        self.awaits: list[CommandBuffer] = []
+        self.temporaries: list[Temporary] = []
+        self.previous: CommandBuffer | None = None
+        self.value = 0
+        self.is_over = False
+        self.failure: Failure | None = None
+        self.pending: Pending | None = None
+        self.end_time_s = 0.0
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing was encoded into it."""
+        return not self.operations and not self.awaits
+
+    def deliver(self, temporary: Temporary, offset: int, target: memoryview) -> None:
+        """When it is done, copy what is in a staging buffer of it to the host."""
+        self._deliveries.append((temporary, offset, target))
+
+    def discard(self) -> None:
+        """It will not be committed: let go of what it would have used."""
+        with self._lock:
+            self._let_go()
+
+    # ------------------------------------------------ its end
+
+    def wait(self) -> None:
+        """Wait until it is done and its outcome is read."""
+        _settle(self, is_waiting=True)
+
+    def poll(self) -> bool:
+        """True when it is done; its outcome is read then."""
+        return self.is_over or _settle(self, is_waiting=False)
+
+    def blocker(self) -> CommandBuffer | None:
+        """A command buffer that has to be over first."""
+        before = self.previous
+        if before is not None and not before.is_over:
+            return before
+        return next((each for each in self.awaits if not each.is_over), None)
+
+    def is_done(self) -> bool:
+        native = self.native
+        return native is None or native.status() >= self._bindings.metal.MTLCommandBufferStatusCompleted
+
+    def wait_natively(self) -> None:
+        native = self.native
+        if native is not None:
+            with self._bindings.pool():
+                native.waitUntilCompleted()
+
+    def settle(self) -> None:
+        """Read the outcome of what is done, hand over what it read back, let go of what it used."""
+        with self._lock:
+            if self.is_over:
+                return
+            try:
+                self.failure = self._outcome()
+                self.end_time_s = float(self.native.GPUEndTime()) or host_time_s()
+                # The GPU may not have come to its signal; whoever waits for it must not wait for ever.
+                if self.failure is not None and self.event.signaledValue() < self.value:
+                    self.event.setSignaledValue_(self.value)
+            except Exception as error:
+                self.failure = unreadable_failure(error, self.ordinals)
+            if self.failure is None:
+                for temporary, offset, target in self._deliveries:
+                    ctypes.memmove(address_of(target), temporary.host + offset, target.nbytes)
+            self._let_go()
+
+    def _outcome(self) -> Failure | None:
+        if self.native.status() == self._bindings.metal.MTLCommandBufferStatusError:
+            with self._bindings.pool():
+                return read_failure(self._bindings, self.native, self.ordinals)
+        before = self.previous
+        # What was told of a former fault of this stream is told; only work of the same generation is behind it.
+        if before is not None and before.failure is not None and before.generation == self.generation:
+            return failure_behind(before.failure, self.ordinals)
+        for awaited in self.awaits:
+            if awaited.failure is not None:
+                return failure_behind(awaited.failure, self.ordinals)
+        return None
+
+    def _let_go(self) -> None:
+        for temporary in self.temporaries:
+            temporary.give_back()
+        self.temporaries.clear()
+        self._deliveries.clear()
+        self.is_over = True
+        # Else each would keep all that came before it.
+        self.native = self.previous = None
+        self.awaits.clear()
+
+
+def _settle(last: CommandBuffer, *, is_waiting: bool) -> bool:
+    """Read the outcome of a command buffer and of all that it comes behind, those first; False where one is not done.
+
+    Waiting, in this order, is what releases a command buffer that waits for a stream which failed: the failed one is
+    read first, and reading it sets the event.
+    """
+    stack = [last]
+    while stack:
+        top = stack[-1]
+        if top.is_over:
+            stack.pop()
+            continue
+        blocker = top.blocker()
+        if blocker is not None:
+            stack.append(blocker)
+            continue
+        if is_waiting:
+            top.wait_natively()
+        elif not top.is_done():
+            return False
+        top.settle()
+    return True
+
+
+def host_time_s() -> float:
+    """Now, on the clock of GPUEndTime: seconds of the host's time without sleep (mach_absolute_time)."""
+    if sys.platform == "darwin":
+        return time.clock_gettime(time.CLOCK_UPTIME_RAW)
+    return time.monotonic()

@@ -1,0 +1,400 @@
+"""A stream: an MTLCommandQueue, the command buffer that is being filled, those in flight, and when one is committed.
+
+The policy, whose numbers are below: while the GPU has less than `BUSY_COUNT` command buffers of a stream to do, each
+operation is committed as soon as it is encoded, so that the GPU starts at once and never waits for the host. Else
+operations are collected, so that many share the cost of one commit. What is collected is committed when it is
+`MAX_OPERATIONS` long, when somebody asks or waits, or when the GPU is about to run out of work: for that, and only from
+the first time on that operations are collected, the stream has a thread of its own.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ...errors import DriverError, DriverFault
+from .bindings import Bindings
+from .command_buffers import CommandBuffer, host_time_s
+from .events import Mark
+from .faults import Failure, Pending, failure_behind, make_fault
+
+BUSY_COUNT = 2
+"""With so many command buffers in flight the GPU is busy: it runs one and has the next. With one, it would stand still
+from the end of it until our thread was woken and had committed the next, some 100 microseconds."""
+
+MAX_OPERATIONS = 64
+"""Operations in one command buffer. A commit costs about as much as encoding a few launches; over 64 its share is
+small, and a fault still tells which of few launches are lost."""
+
+MAX_IN_FLIGHT = 16
+"""Command buffers of a stream that are committed and not done; then the next operation waits for the oldest. Below the
+64 of a queue, at which Metal would block inside of a call (MTLDevice newCommandQueue)."""
+
+
+class MetalStream:
+    """One stream. Calls that queue work come one at a time; those that ask and wait may come at any time.
+
+    The lock is held while an operation is encoded, and never while the GPU works on what may take long.
+    """
+
+    def __init__(self, bindings: Bindings, device: Any, name: str) -> None:
+        self._bindings, self._device, self._name = bindings, device, name
+        self._lock = threading.Lock()
+        self._wakes = threading.Condition(self._lock)
+        self._thread: threading.Thread | None = None
+        self._is_watched = self._is_closed = False
+        self._open: CommandBuffer | None = None
+        self._in_flight: deque[CommandBuffer] = deque()
+        self._pending: Pending | None = None
+        # Counts the faults: what was queued before one and what was queued after it are of different generations.
+        self._generation = 0
+        self._value = 0
+        self._pool: Any = None
+        with bindings.pool():
+            self._queue = self._new_queue()
+            self._event = device.newSharedEvent()
+            self._descriptor = bindings.metal.MTLCommandBufferDescriptor.alloc().init()
+            # Without it a failed command buffer does not tell which of its encoders it was.
+            self._descriptor.setErrorOptions_(bindings.metal.MTLCommandBufferErrorOptionEncoderExecutionStatus)
+        if self._event is None:
+            raise self._refused("newSharedEvent", "gives no shared event")
+
+    # ------------------------------------------------ queueing
+
+    def begin(self) -> CommandBuffer:
+        """The command buffer for one operation; `end` must follow. Raises DriverFault for an older fault.
+
+        From here to `end` the caller holds the stream, and an autorelease pool is in place.
+        """
+        self._enter()
+        try:
+            if self._in_flight and not self._is_watched:
+                self._collect()
+            self._tell()
+            pool = self._bindings.pool()
+            pool.__enter__()
+            try:
+                if self._open is None:
+                    self._open = self._new_buffer()
+            except BaseException:
+                pool.__exit__(None, None, None)
+                raise
+            self._pool = pool
+            return self._open
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def end(self, operations: int) -> None:
+        """So many operations were encoded since `begin`, whole; commit them if it is time."""
+        try:
+            opened = self._open
+            if opened is None:
+                return  # given up
+            opened.operations += operations
+            if operations and (len(self._in_flight) < BUSY_COUNT or opened.operations >= MAX_OPERATIONS):
+                self._commit()
+            elif operations:
+                self._watch()
+            elif opened.is_empty:
+                self._open = None
+                opened.discard()
+        finally:
+            pool, self._pool = self._pool, None
+            try:
+                pool.__exit__(None, None, None)
+            finally:
+                self._lock.release()
+
+    def give_up(self, why: BaseException) -> None:
+        """Between `begin` and `end`: an encoder could not be ended, so the command buffer is of no use any more.
+
+        What was collected in it before is lost with it; the stream tells so.
+        """
+        broken = self._open
+        if broken is not None:
+            self._lose(broken, why)
+
+    @contextmanager
+    def encoding(self, kind: str, label: str) -> Iterator[tuple[CommandBuffer, Any]]:
+        """One operation of one encoder ("blit" or "compute"): ended in any case, counted when all went well."""
+        opened = self.begin()
+        operations = 0
+        try:
+            native = opened.native
+            encoder = native.blitCommandEncoder() if kind == "blit" else native.computeCommandEncoder()
+            if encoder is None:
+                raise self._refused(f"{kind}CommandEncoder", "gives no encoder")
+            try:
+                encoder.setLabel_(label)
+                yield opened, encoder
+            except BaseException:
+                self.end_encoding(encoder)
+                raise
+            self.end_encoding(encoder)
+            operations = 1
+        finally:
+            self.end(operations)
+
+    def end_encoding(self, encoder: Any) -> None:
+        """Send endEncoding; when even that fails, the command buffer is given up."""
+        try:
+            encoder.endEncoding()
+        except BaseException as error:
+            self.give_up(error)
+            raise
+
+    def wait_for(self, mark: Mark) -> None:
+        """Let later work wait for a command buffer of another stream. Raises DriverFault for an older fault."""
+        awaited = mark.buffer
+        if awaited is None or mark.stream is self:
+            self._adopt(mark.pending)
+            return
+        if awaited.poll():
+            mark.stream.collect()
+            self._adopt(awaited.pending)
+            return
+        opened = self.begin()
+        try:
+            if awaited not in opened.awaits:
+                opened.native.encodeWaitForEvent_value_(awaited.event, awaited.value)
+                opened.awaits.append(awaited)
+        finally:
+            self.end(0)
+
+    def record(self) -> Mark:
+        """Where the stream's end is now. What is collected is committed, so that nobody waits for it for ever."""
+        with self._lock:
+            self._collect()
+            pending = self._pending
+            if pending is not None and not pending.is_told:
+                return Mark(self, None, host_time_s(), pending)
+            self._flush()
+            if not self._in_flight:
+                return Mark(self, None, host_time_s(), None)
+            return Mark(self, self._in_flight[-1], 0.0, None)
+
+    @contextmanager
+    def at_once(self) -> Iterator[bool]:
+        """True inside while nothing of the stream is queued or running, and nothing can be queued meanwhile.
+
+        Raises DriverFault for an older fault.
+        """
+        with self._lock:
+            self._collect()
+            self._tell()
+            yield self._open is None and not self._in_flight
+
+    # ------------------------------------------------ asking and waiting
+
+    def synchronize(self) -> None:
+        """Wait until what is queued now is done. Raises DriverFault; the wait is over then, too."""
+        with self._lock:
+            self._flush()
+            last = self._in_flight[-1] if self._in_flight else None
+        if last is not None:
+            last.wait()
+        with self._lock:
+            self._collect()
+            self._tell()
+
+    def query(self) -> bool:
+        """True when nothing is queued or running. Raises DriverFault."""
+        with self._lock:
+            self._flush()
+            self._collect()
+            self._tell()
+            return not self._in_flight
+
+    def collect(self) -> None:
+        """Take what is done off the books; a fault is kept for whoever asks."""
+        with self._lock:
+            self._collect()
+
+    # ------------------------------------------------ the end
+
+    def close(self, timeout_s: float) -> None:
+        """Take no more work and end the thread. Waits for nobody longer than that; never raises for what is lost."""
+        if self._lock.acquire(timeout=timeout_s):
+            try:
+                self._is_closed = True
+                self._wakes.notify_all()
+                tail, self._open = self._open, None
+                if tail is not None:
+                    tail.discard()
+            finally:
+                self._lock.release()
+        else:
+            self._is_closed = True
+
+    @property
+    def is_ending(self) -> bool:
+        """Its thread has not ended yet."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def join(self, timeout_s: float) -> None:
+        """Wait for the thread to end, so long at most. It is a daemon, and harmless when it waits for the GPU still."""
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(timeout_s)
+
+    # ------------------------------------------------ inside, with the lock held
+
+    def _enter(self) -> None:
+        """Take the lock when there is room for one more command buffer."""
+        while True:
+            self._lock.acquire()
+            try:
+                if len(self._in_flight) >= MAX_IN_FLIGHT:
+                    self._collect()
+                if len(self._in_flight) < MAX_IN_FLIGHT:
+                    return
+                oldest = self._in_flight[0]
+            except BaseException:
+                self._lock.release()
+                raise
+            self._lock.release()
+            oldest.wait()
+
+    def _tell(self) -> None:
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            pending.tell()
+
+    def _adopt(self, pending: Pending | None) -> None:
+        """What the stream is told to wait for has failed: unless that was told, it is this stream's fault too."""
+        if pending is not None and not pending.is_told:
+            with self._lock:
+                self._pending = self._pending or pending
+
+    def _new_queue(self) -> Any:
+        queue = self._device.newCommandQueue()
+        if queue is None:
+            raise self._refused("newCommandQueue", "gives no command queue")
+        return queue
+
+    def _new_buffer(self) -> CommandBuffer:
+        native = self._queue.commandBufferWithDescriptor_(self._descriptor)
+        if native is None:
+            raise self._refused("commandBufferWithDescriptor:", "gives no command buffer")
+        return CommandBuffer(self._bindings, native, self._event, self._generation)
+
+    def _refused(self, call: str, how: str) -> DriverError:
+        return DriverError(f"metal: {self._name} {how} ({call})", call=call, code=0, code_name="nil")
+
+    def _flush(self) -> None:
+        if self._open is not None:
+            with self._bindings.pool():
+                self._commit()
+
+    def _commit(self) -> None:
+        """Hand the open command buffer to the GPU. It signals the stream's event, so any can be waited for."""
+        opened = self._open
+        assert opened is not None
+        self._open = None
+        opened.value = self._value = self._value + 1
+        opened.previous = self._in_flight[-1] if self._in_flight else None
+        try:
+            opened.native.encodeSignalEvent_value_(self._event, opened.value)
+            opened.native.commit()
+        except BaseException as error:
+            self._lose(opened, error)
+            raise
+        self._in_flight.append(opened)
+
+    def _lose(self, buffer: CommandBuffer, why: BaseException) -> None:
+        """What was collected can not be handed over: the stream tells which launches that were."""
+        self._open = None
+        if buffer.operations and self._pending is None:
+            self._pending = Pending(
+                DriverFault(
+                    type(why).__name__,
+                    f"a command buffer of {buffer.operations} operations could not be handed to the GPU: {why}",
+                    dropped=tuple(buffer.ordinals),
+                )
+            )
+        buffer.discard()
+
+    def _collect(self) -> None:
+        """Take off the books what is done, oldest first."""
+        while self._in_flight and self._in_flight[0].poll():
+            done = self._in_flight.popleft()
+            if done.failure is not None and done.generation == self._generation:
+                self._fail(done, done.failure)
+
+    def _fail(self, first: CommandBuffer, failure: Failure) -> None:
+        """Make one fault of a failure and of all that was queued behind it; what is not committed yet is dropped.
+
+        Behind a command buffer that failed itself Metal drops what the queue holds. That is over soon, and only then is
+        known what had run; the queue is not used again. Behind one that only ran on bad data, work goes on as it would.
+        """
+        behind = list(self._in_flight)
+        if failure.is_own:
+            for each in behind:
+                each.wait()
+            self._in_flight.clear()
+            with self._bindings.pool():
+                self._queue = self._new_queue()
+        tail, self._open = self._open, None
+        outcomes = [each.failure or failure_behind(failure, each.ordinals) for each in behind]
+        fault = make_fault(failure, outcomes, tail.ordinals if tail is not None else ())
+        pending = Pending(fault)
+        for each in (first, *behind):
+            each.pending = pending
+        if tail is not None:
+            tail.discard()
+        self._generation += 1
+        self._pending = self._pending or pending
+
+    # ------------------------------------------------ the thread that commits what was collected
+
+    def _watch(self) -> None:
+        """Have the collected operations committed when the GPU is about to run out of work. The lock is held."""
+        if self._is_watched:
+            return
+        self._is_watched = True
+        if self._thread is not None:
+            self._wakes.notify_all()
+            return
+        thread = threading.Thread(target=self._run, name="metrale-metal-stream", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:
+            # No thread can be had (the interpreter is ending, or the system has no more): collect nothing.
+            self._is_watched = False
+            self._commit()
+            return
+        self._thread = thread
+
+    def _run(self) -> None:
+        while not self._is_closed:
+            try:
+                self._commit_in_time()
+            except BaseException as error:
+                with self._lock:
+                    self._is_watched = False
+                    if self._pending is None:
+                        self._pending = Pending(
+                            DriverFault(type(error).__name__, f"collected work could not be handed over: {error}")
+                        )
+
+    def _commit_in_time(self) -> None:
+        with self._lock:
+            while not self._is_watched and not self._is_closed:
+                self._wakes.wait()
+            if self._is_closed:
+                return
+            self._collect()
+            if self._open is None or not self._open.operations:
+                self._is_watched = False
+                return
+            if len(self._in_flight) < BUSY_COUNT:
+                self._is_watched = False
+                self._flush()
+                return
+            # When this one is done, one less than BUSY_COUNT are left.
+            awaited = self._in_flight[len(self._in_flight) - BUSY_COUNT]
+        awaited.wait()
