@@ -17,7 +17,7 @@ from typing import Any
 
 from ...host_address import address_of
 from .bindings import Bindings
-from .faults import Failure, Pending, failure_behind, read_failure, unreadable_failure
+from .faults import Failure, Pending, dropped_behind, read_failure, spoilt_behind, unreadable_failure
 from .temporaries import Temporary
 
 
@@ -122,17 +122,20 @@ class CommandBuffer:
             self._let_go()
 
     def _outcome(self) -> Failure | None:
+        upstream = self._upstream()
         if self.native.status() == self._bindings.metal.MTLCommandBufferStatusError:
             with self._bindings.pool():
-                return read_failure(self._bindings, self.native, self.ordinals)
+                own = read_failure(self._bindings, self.native, self.ordinals)
+            return own if upstream is None else dropped_behind(upstream, own)
+        return None if upstream is None else spoilt_behind(upstream, self.ordinals)
+
+    def _upstream(self) -> Failure | None:
+        """The failure of what it comes behind."""
         before = self.previous
         # What was told of a former fault of this stream is told; only work of the same generation is behind it.
         if before is not None and before.failure is not None and before.generation == self.generation:
-            return failure_behind(before.failure, self.ordinals)
-        for awaited in self.awaits:
-            if awaited.failure is not None:
-                return failure_behind(awaited.failure, self.ordinals)
-        return None
+            return before.failure
+        return next((each.failure for each in self.awaits if each.failure is not None), None)
 
     def _let_go(self) -> None:
         for temporary in self.temporaries:

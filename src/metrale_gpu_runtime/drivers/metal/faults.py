@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...errors import DriverFault
@@ -99,16 +99,15 @@ def unreadable_failure(error: BaseException, ordinals: Sequence[int]) -> Failure
     return _unexplained(ordinals, f"its command buffer could not be read: {type(error).__name__}: {error}")
 
 
-def failure_behind(upstream: Failure, ordinals: Sequence[int]) -> Failure:
+def dropped_behind(upstream: Failure, own: Failure) -> Failure:
+    """The failure of a command buffer that failed behind another one: Metal says no more of it than that."""
+    lost = own.not_run if own.launch is None else (own.launch, *own.not_run)
+    return replace(upstream, not_run=lost, spoilt=(), is_own=True, context_lost=own.context_lost)
+
+
+def spoilt_behind(upstream: Failure, ordinals: Sequence[int]) -> Failure:
     """The failure of a command buffer that ran, but behind work that failed."""
-    return Failure(
-        upstream.code_name,
-        upstream.message,
-        launch=upstream.launch,
-        spoilt=tuple(ordinals),
-        is_own=False,
-        context_lost=upstream.context_lost,
-    )
+    return replace(upstream, not_run=(), spoilt=tuple(ordinals), is_own=False)
 
 
 def make_fault(first: Failure, behind: Iterable[Failure], dropped: Sequence[int]) -> DriverFault:
@@ -117,8 +116,6 @@ def make_fault(first: Failure, behind: Iterable[Failure], dropped: Sequence[int]
     not_run, spoilt = list(first.not_run), list(first.spoilt)
     for each in behind:
         not_run.extend(each.not_run)
-        if each.is_own and each.launch is not None:
-            not_run.append(each.launch)
         spoilt.extend(each.spoilt)
     not_run.extend(dropped)
     message = first.message

@@ -198,9 +198,11 @@ def _stray(address: int, nbytes: int, near: tuple[Allocation, int] | None, what:
     place = "there is none"
     if near is not None:
         allocation, distance = near
-        side = f"{distance} past the end of" if distance > 0 else f"{-distance} before"
-        place = f"the nearest are {allocation.nbytes:,} bytes at {allocation.base:#x}"
-        place = f"it is {side} {place[12:]}" if distance else f"{nbytes:,} bytes from there run past {place[12:]}"
+        last = "the last of" if distance > 0 else "the end of"
+        how = f"{distance:,} bytes past" if distance > 0 else f"{nbytes:,} bytes from there run past"
+        if distance < 0:
+            how, last = f"{-distance:,} bytes before", "the first of"
+        place = f"{how} {last} the {allocation.nbytes:,} bytes at {allocation.base:#x}"
     return InvalidPointer(
         f"{what}: {address:#x} lies in no live allocation on {device}: {place}", address=address, nbytes=nbytes
     )

@@ -19,7 +19,7 @@ from ...errors import DriverError, DriverFault
 from .bindings import Bindings
 from .command_buffers import CommandBuffer, host_time_s
 from .events import Mark
-from .faults import Failure, Pending, failure_behind, make_fault
+from .faults import Failure, Pending, spoilt_behind, make_fault
 
 BUSY_COUNT = 2
 """With so many command buffers in flight the GPU is busy: it runs one and has the next. With one, it would stand still
@@ -32,6 +32,49 @@ small, and a fault still tells which of few launches are lost."""
 MAX_IN_FLIGHT = 16
 """Command buffers of a stream that are committed and not done; then the next operation waits for the oldest. Below the
 64 of a queue, at which Metal would block inside of a call (MTLDevice newCommandQueue)."""
+
+
+class Encoding:
+    """One operation: `with` it is (command buffer, encoder), the encoder open and labelled.
+
+    The encoder is ended in any case, and the operation is counted when all went well. A class, because a generator
+    would cost a launch as much as a message to Metal does.
+    """
+
+    __slots__ = ("_encoder", "_kind", "_label", "_stream")
+
+    def __init__(self, stream: MetalStream, kind: str, label: str) -> None:
+        self._stream, self._kind, self._label = stream, kind, label
+        self._encoder: Any = None
+
+    def __enter__(self) -> tuple[CommandBuffer, Any]:
+        stream = self._stream
+        opened = stream.begin()
+        try:
+            native = opened.native
+            encoder = native.blitCommandEncoder() if self._kind == "blit" else native.computeCommandEncoder()
+            if encoder is None:
+                raise stream.refused(f"{self._kind}CommandEncoder", "gives no encoder")
+            self._encoder = encoder
+            encoder.setLabel_(self._label)
+        except BaseException as error:
+            self.__exit__(type(error), error, None)
+            raise
+        return opened, encoder
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        stream, operations = self._stream, 0
+        try:
+            if self._encoder is not None:
+                try:
+                    self._encoder.endEncoding()
+                except BaseException as second:
+                    stream.give_up(second)
+                    raise
+                operations = 1 if kind is None else 0
+        finally:
+            self._encoder = None
+            stream.end(operations)
 
 
 class MetalStream:
@@ -60,7 +103,7 @@ class MetalStream:
             # Without it a failed command buffer does not tell which of its encoders it was.
             self._descriptor.setErrorOptions_(bindings.metal.MTLCommandBufferErrorOptionEncoderExecutionStatus)
         if self._event is None:
-            raise self._refused("newSharedEvent", "gives no shared event")
+            raise self.refused("newSharedEvent", "gives no shared event")
 
     # ------------------------------------------------ queueing
 
@@ -118,34 +161,9 @@ class MetalStream:
         if broken is not None:
             self._lose(broken, why)
 
-    @contextmanager
-    def encoding(self, kind: str, label: str) -> Iterator[tuple[CommandBuffer, Any]]:
-        """One operation of one encoder ("blit" or "compute"): ended in any case, counted when all went well."""
-        opened = self.begin()
-        operations = 0
-        try:
-            native = opened.native
-            encoder = native.blitCommandEncoder() if kind == "blit" else native.computeCommandEncoder()
-            if encoder is None:
-                raise self._refused(f"{kind}CommandEncoder", "gives no encoder")
-            try:
-                encoder.setLabel_(label)
-                yield opened, encoder
-            except BaseException:
-                self.end_encoding(encoder)
-                raise
-            self.end_encoding(encoder)
-            operations = 1
-        finally:
-            self.end(operations)
-
-    def end_encoding(self, encoder: Any) -> None:
-        """Send endEncoding; when even that fails, the command buffer is given up."""
-        try:
-            encoder.endEncoding()
-        except BaseException as error:
-            self.give_up(error)
-            raise
+    def encoding(self, kind: str, label: str) -> Encoding:
+        """One operation of one encoder ("blit" or "compute"); see `Encoding`."""
+        return Encoding(self, kind, label)
 
     def wait_for(self, mark: Mark) -> None:
         """Let later work wait for a command buffer of another stream. Raises DriverFault for an older fault."""
@@ -273,16 +291,16 @@ class MetalStream:
     def _new_queue(self) -> Any:
         queue = self._device.newCommandQueue()
         if queue is None:
-            raise self._refused("newCommandQueue", "gives no command queue")
+            raise self.refused("newCommandQueue", "gives no command queue")
         return queue
 
     def _new_buffer(self) -> CommandBuffer:
         native = self._queue.commandBufferWithDescriptor_(self._descriptor)
         if native is None:
-            raise self._refused("commandBufferWithDescriptor:", "gives no command buffer")
+            raise self.refused("commandBufferWithDescriptor:", "gives no command buffer")
         return CommandBuffer(self._bindings, native, self._event, self._generation)
 
-    def _refused(self, call: str, how: str) -> DriverError:
+    def refused(self, call: str, how: str) -> DriverError:
         return DriverError(f"metal: {self._name} {how} ({call})", call=call, code=0, code_name="nil")
 
     def _flush(self) -> None:
@@ -339,7 +357,7 @@ class MetalStream:
             with self._bindings.pool():
                 self._queue = self._new_queue()
         tail, self._open = self._open, None
-        outcomes = [each.failure or failure_behind(failure, each.ordinals) for each in behind]
+        outcomes = [each.failure or spoilt_behind(failure, each.ordinals) for each in behind]
         fault = make_fault(failure, outcomes, tail.ordinals if tail is not None else ())
         pending = Pending(fault)
         for each in (first, *behind):
