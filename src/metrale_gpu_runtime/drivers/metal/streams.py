@@ -19,7 +19,7 @@ from ...errors import DriverError, DriverFault
 from .bindings import Bindings
 from .command_buffers import CommandBuffer, host_time_s
 from .events import Mark
-from .faults import Failure, Pending, spoilt_behind, make_fault
+from .faults import Failure, Pending, make_fault, spoilt_behind
 
 BUSY_COUNT = 2
 """With so many command buffers in flight the GPU is busy: it runs one and has the next. With one, it would stand still
