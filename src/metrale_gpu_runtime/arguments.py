@@ -18,7 +18,7 @@ from .errors import (
 )
 from .handles import DevicePtr
 from .scalars import Scalar, ScalarType, scalar_of
-from .signature import ArgumentDescription, KernelSignature, Parameter
+from .signature import ONE, ArgumentDescription, KernelSignature, Parameter
 from .slots import Slot
 from .structs import is_struct, struct_bytes
 
@@ -287,7 +287,7 @@ def argument_from_value(
     parameter = signature.parameter(index)
     name = parameter.name if parameter is not None else None
     if isinstance(value, Slot):
-        return slot_argument(value, _place_type(parameter), kernel=kernel, index=index, name=name)
+        return slot_argument(value, _place_type(parameter, value), kernel=kernel, index=index, name=name)
     if isinstance(value, ScalarType):
         raise ArgumentKindError(
             f"{kernel}: argument {index}: {value.name} is a type, not a value; write mg.{value.name}(…)",
@@ -355,9 +355,12 @@ def encoder_of(
     return lambda value: argument_from_value(gpu, signature, index, value, kernel=kernel)
 
 
-def _place_type(parameter: Parameter | None) -> ScalarType | str | None:
+def _place_type(parameter: Parameter | None, slot: Slot) -> ScalarType | str | None:
     if parameter is None:
         return None
+    if parameter.by_reference is not None and (slot.type is not None or parameter.by_reference != ONE):
+        # A value or memory may stand there: the slot says which.
+        return slot.type
     if parameter.kind == "pointer":
         return "ptr"
     return parameter.scalar

@@ -14,6 +14,7 @@ from .arguments import Argument, describe, named_pointer_error, pointer_argument
 from .driver import ArgumentLayout, LaunchTarget
 from .errors import ArgumentCountError, ArgumentKindError, GeometryError, InvalidPointer, LaunchError
 from .geometry import Dim3, Extent, Geometry, LaunchAttributes
+from .limits import check_shared_mem
 from .memory.pointers import producers_of
 from .residency import with_used_memory
 from .scalars import Scalar, ScalarType
@@ -94,6 +95,11 @@ class CheckedLaunch:
         """Every place that is a slot, arguments first."""
         places = [argument.slot for argument in self.arguments if argument.slot is not None]
         return (*places, *(each for _, each in self.grid_slots.axes))
+
+    @property
+    def signature(self) -> KernelSignature:
+        """The parameters that its arguments stand for."""
+        return self.kernel.signature_with(self.geometry.shared_mem)
 
     @property
     def slot_names(self) -> tuple[str, ...]:
@@ -201,7 +207,7 @@ class CheckedLaunch:
             return bound
         bound = pointer_argument(self.gpu, value, kernel=kernel, index=index, name=name)
         self.refuse_holes(index, bound)
-        self.kernel.check_replaced(self.arguments, index, bound)
+        self.kernel.check_replaced(self.arguments, index, bound, self.geometry.shared_mem)
         return bound
 
     def refuse_holes(self, index: int, argument: Argument) -> None:
@@ -252,7 +258,7 @@ class CheckedLaunch:
         kernel = self.kernel
         # A launch may be made again, or replayed, long after it was checked.
         kernel.module.check_loaded()
-        signature = kernel.signature
+        signature = kernel.signature_with(shape.shared_mem)
         # Only descriptions and bytes: the summary is kept longer than the launch and must keep no memory alive.
         summary = tuple((argument.description, argument.data) for argument in arguments)
         return LaunchRecord(
@@ -298,7 +304,10 @@ def check_launch(
     kernel.module.check_loaded()
     if not grid_slots.axes:
         kernel.check_geometry(geometry)
-    checked = kernel.checked(tuple(argument.description for argument in arguments))
+    checked = kernel.checked(tuple(argument.description for argument in arguments), geometry.shared_mem)
+    if checked.local_nbytes and geometry.shared_mem:
+        both = checked.local_nbytes + geometry.shared_mem
+        check_shared_mem(both, kernel.title, gpu.capabilities, kernel.attributes)
     image = bytearray(checked.layout.nbytes)
     for argument, offset in zip(arguments, checked.layout.offsets, strict=True):
         if argument.data:

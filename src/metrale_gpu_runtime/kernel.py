@@ -25,9 +25,10 @@ from .driver import ArgumentLayout, FunctionAttributes, LaunchTarget
 from .errors import ArgumentCountError, GeometryError, HandleClosed, KernelNotFound, LimitExceeded
 from .geometry import Dim3, Extent, Geometry, threads
 from .handles import KernelHandle
-from .limits import PORTABLE_CLUSTER_BLOCKS, check_arguments, check_geometry
+from .limits import PORTABLE_CLUSTER_BLOCKS, check_arguments, check_geometry, local_nbytes
 from .signature import ArgumentDescription, KernelSignature
-from .signature.checking import count_error
+from .signature.checking import count_error, local_advice
+from .signature.local_memory import refuse_both_ways, without_shared_memory
 from .signature.mangled import readable_name
 from .trace.site import call_site
 
@@ -49,6 +50,7 @@ class CheckedLayout:
 
     layout: ArgumentLayout
     target: LaunchTarget
+    local_nbytes: int = 0
 
 
 class Kernel:
@@ -64,7 +66,9 @@ class Kernel:
         self._title = readable_name(loaded.name) + loaded.constants.shown
         # The signature speaks in errors, so it has the name that a person knows the kernel by.
         self._signature = replace(loaded.signature, kernel=self._title)
+        self._sharing = without_shared_memory(self._signature)
         self._layouts: dict[tuple[ArgumentDescription, ...], CheckedLayout] = {}
+        self._sharing_layouts: dict[tuple[ArgumentDescription, ...], CheckedLayout] = {}
         self._shapes: set[Geometry] = set()
         self._residency: dict[tuple[int, int], int] = {}
         self._cluster_limits: dict[Geometry, int] = {}
@@ -104,6 +108,14 @@ class Kernel:
     def signature(self) -> KernelSignature:
         """What is known of its parameters, and from which source; prints as a C declaration."""
         return self._signature
+
+    def signature_with(self, shared_mem: int) -> KernelSignature:
+        """The parameters that a launch with so much dynamic shared memory gives.
+
+        Where local memory is a parameter, dynamic shared memory is the first such one (Metal: threadgroup index 0), and
+        is then no argument.
+        """
+        return self._sharing if shared_mem and self._sharing is not None else self._signature
 
     @property
     def attributes(self) -> FunctionAttributes:
@@ -150,13 +162,13 @@ class Kernel:
             kernel=self.title,
         )
 
-    def arrange(self, values: Sequence[object], by_name: dict[str, object]) -> list[object]:
+    def arrange(self, values: Sequence[object], by_name: dict[str, object], signature: KernelSignature) -> list[object]:
         """Positional and named values in the order of the parameters. Raises ArgumentCountError."""
         if not by_name:
             return list(values)
         arranged: dict[int, object] = dict(enumerate(values))
         for name, value in by_name.items():
-            index = self.signature.index_of(name)
+            index = signature.index_of(name)
             if index in arranged:
                 raise ArgumentCountError(
                     f"{self.title}: parameter {name!r} is given twice, by position {index} and by name",
@@ -165,23 +177,21 @@ class Kernel:
                     name=name,
                 )
             arranged[index] = value
-        count = max(len(arranged), len(self.signature.parameters or ()))
+        count = max(len(arranged), len(signature.parameters or ()))
         missing = [index for index in range(count) if index not in arranged]
         if missing:
-            names = ", ".join(self._label(index) for index in missing)
+            labels = [_label(signature, index) for index in missing]
+            names = ", ".join(labels)
             raise ArgumentCountError(
-                f"{self.title}: expects {count} arguments, got {len(arranged)}; missing: {names}",
+                f"{self.title}: expects {count} arguments, got {len(arranged)}; missing: {names}"
+                f"{local_advice(signature.parameters or ())}",
                 kernel=self.title,
                 index=missing[0],
-                name=self._label(missing[0]),
+                name=labels[0],
                 expected=count,
                 given=len(arranged),
             )
         return [arranged[index] for index in range(count)]
-
-    def _label(self, index: int) -> str:
-        parameter = self.signature.parameter(index)
-        return parameter.label if parameter is not None else f"argument {index}"
 
     # ------------------------------------------------ checks, remembered
 
@@ -240,29 +250,38 @@ class Kernel:
                 f"{_sure_cluster_blocks(gpu.capabilities)} blocks, more depend on the block and its shared memory",
             )
 
-    def checked(self, descriptions: tuple[ArgumentDescription, ...]) -> CheckedLayout:
+    def checked(self, descriptions: tuple[ArgumentDescription, ...], shared_mem: int = 0) -> CheckedLayout:
         """The layout and launch target for these arguments: checked once, remembered. Raises ArgumentError."""
-        known = self._layouts.get(descriptions)
+        layouts = self._sharing_layouts if shared_mem and self._sharing is not None else self._layouts
+        known = layouts.get(descriptions)
         if known is not None:
             return known
-        layout = self.signature.check(descriptions)
-        check_arguments(descriptions, layout, kernel=self.title, capabilities=self.gpu.capabilities)
+        signature = self.signature_with(shared_mem)
+        if signature is not self._signature:
+            refuse_both_ways(self._signature, len(descriptions))
+        layout = signature.check(descriptions)
+        check_arguments(
+            descriptions, layout, kernel=self.title, capabilities=self.gpu.capabilities, attributes=self.attributes
+        )
         with self._lock:
-            known = self._layouts.get(descriptions)
+            known = layouts.get(descriptions)
             if known is None:
-                known = CheckedLayout(layout, self.gpu.prepare_target(self, layout))
-                if len(self._layouts) >= _MEMO_LIMIT:
-                    self._layouts.clear()
-                self._layouts[descriptions] = known
+                local = local_nbytes(layout, self.gpu.capabilities)
+                known = CheckedLayout(layout, self.gpu.prepare_target(self, layout), local)
+                if len(layouts) >= _MEMO_LIMIT:
+                    layouts.clear()
+                layouts[descriptions] = known
         return known
 
-    def check_replaced(self, arguments: Sequence[Argument], index: int, replacement: Argument) -> None:
+    def check_replaced(
+        self, arguments: Sequence[Argument], index: int, replacement: Argument, shared_mem: int = 0
+    ) -> None:
         """Raise unless `replacement` fits where another argument was checked before."""
         if replacement.description == arguments[index].description:
             return
         descriptions = [argument.description for argument in arguments]
         descriptions[index] = replacement.description
-        self.checked(tuple(descriptions))
+        self.checked(tuple(descriptions), shared_mem)
 
     def checked_launch(
         self,
@@ -273,15 +292,23 @@ class Kernel:
         site: str,
     ) -> CheckedLaunch:
         """The short form's values as a checked launch."""
-        arranged = self.arrange(values, by_name)
-        parameters = self.signature.parameters
+        signature = self.signature_with(geometry.shared_mem)
+        arranged = self.arrange(values, by_name, signature)
+        parameters = signature.parameters
         if parameters is not None and len(arranged) != len(parameters):
+            if signature is not self._signature:
+                refuse_both_ways(self._signature, len(arranged))
             raise count_error(self.title, parameters, len(arranged))
         arguments = [
-            argument_from_value(self.gpu, self.signature, index, value, kernel=self.title)
+            argument_from_value(self.gpu, signature, index, value, kernel=self.title)
             for index, value in enumerate(arranged)
         ]
         return check_launch(self.gpu, self, geometry, grid_slots, arguments, (), site)
+
+
+def _label(signature: KernelSignature, index: int) -> str:
+    parameter = signature.parameter(index)
+    return parameter.label if parameter is not None else f"argument {index}"
 
 
 def _sure_cluster_blocks(capabilities: Capabilities) -> int:

@@ -271,7 +271,7 @@ class KernelLaunch:
     def arg(self, value: object) -> KernelLaunch:
         """One argument of whatever type the value carries; a bare number takes the parameter's type where known."""
         index = self._next()
-        signature = self._kernel.signature
+        signature = self._kernel.signature_with(self._shared_mem)
         return self._add(argument_from_value(self._gpu, signature, index, value, kernel=self._kernel.title))
 
     def args(self, *values: object) -> KernelLaunch:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .capabilities import Capabilities
-from .driver import ArgumentLayout, FunctionAttributes
+from .driver import ArgumentKind, ArgumentLayout, FunctionAttributes
 from .errors import ArgumentSizeError, GeometryError, LimitExceeded, NotSupported
 from .geometry import Dim3, Geometry, LaunchAttributes
 from .signature import ArgumentDescription
@@ -26,7 +26,7 @@ def check_geometry(
     """
     _check_block(geometry.block, kernel, capabilities, attributes)
     _check_grid(geometry, kernel, capabilities)
-    _check_shared_mem(geometry.shared_mem, kernel, capabilities, attributes)
+    check_shared_mem(geometry.shared_mem, kernel, capabilities, attributes)
     if geometry.cluster is not None:
         _check_cluster(geometry.cluster, geometry.grid, kernel, capabilities)
     if geometry.cooperative and not capabilities.cooperative:
@@ -121,7 +121,8 @@ def _check_grid(geometry: Geometry, kernel: str, capabilities: Capabilities) -> 
             )
 
 
-def _check_shared_mem(shared_mem: int, kernel: str, capabilities: Capabilities, attributes: FunctionAttributes) -> None:
+def check_shared_mem(shared_mem: int, kernel: str, capabilities: Capabilities, attributes: FunctionAttributes) -> None:
+    """Raise LimitExceeded unless a block can have so many bytes beside the kernel's own, rounded as the device does."""
     static = attributes.static_shared_mem or 0
     granularity = capabilities.shared_mem_granularity
     total = static + -(-shared_mem // granularity) * granularity
@@ -197,14 +198,32 @@ def _check_attributes(attributes: LaunchAttributes, kernel: str, capabilities: C
             )
 
 
+def local_nbytes(layout: ArgumentLayout, capabilities: Capabilities) -> int:
+    """Bytes of local memory that the arguments ask for, each rounded up as the device does."""
+    granularity = capabilities.shared_mem_granularity
+    return sum(
+        -(-size // granularity) * granularity
+        for kind, size in zip(layout.kinds, layout.sizes, strict=True)
+        if kind is ArgumentKind.LOCAL
+    )
+
+
 def check_arguments(
-    descriptions: tuple[ArgumentDescription, ...], layout: ArgumentLayout, *, kernel: str, capabilities: Capabilities
+    descriptions: tuple[ArgumentDescription, ...],
+    layout: ArgumentLayout,
+    *,
+    kernel: str,
+    capabilities: Capabilities,
+    attributes: FunctionAttributes,
 ) -> None:
     """Raise where the device takes no such arguments: too many, too large, of a type it does not have.
 
     Raises LimitExceeded, NotSupported, ArgumentSizeError (a value of no bytes: no kernel parameter has 0).
     """
     device, backend = capabilities.device, capabilities.backend
+    local = local_nbytes(layout, capabilities)
+    if local:
+        check_shared_mem(local, kernel, capabilities, attributes)
     buffers = sum(1 for each in descriptions if each.kind == "pointer")
     for what, asked, limit in (
         ("arguments", len(descriptions), capabilities.max_arguments),

@@ -39,15 +39,15 @@ class PreparedLaunch:
 
     def __init__(self, launch: CheckedLaunch, stream: Stream) -> None:
         launch.refuse_loans("a prepared launch")
-        kernel = launch.kernel
+        kernel, signature = launch.kernel, launch.signature
         self._launch, self._stream = launch, stream
         self._encoders: tuple[Callable[[object], Argument], ...] = tuple(
-            encoder_of(launch.gpu, argument, kernel=kernel.title, index=index, signature=kernel.signature)
+            encoder_of(launch.gpu, argument, kernel=kernel.title, index=index, signature=signature)
             for index, argument in enumerate(launch.arguments)
         )
         self._names = {}
         for index in range(len(launch.arguments)):
-            parameter = kernel.signature.parameter(index)
+            parameter = signature.parameter(index)
             if parameter is not None and parameter.name:
                 self._names[parameter.name] = index
         self._remembered: Mapping[str, object] = {}
@@ -117,7 +117,7 @@ class PreparedLaunch:
     def _check(self, index: int, argument: Argument) -> None:
         launch = self._launch
         launch.refuse_holes(index, argument)
-        launch.kernel.check_replaced(launch.arguments, index, argument)
+        launch.kernel.check_replaced(launch.arguments, index, argument, launch.geometry.shared_mem)
 
     def _read_names(
         self, by_name: Mapping[str, object], replaced: dict[int, Argument], remembered: Mapping[str, object]

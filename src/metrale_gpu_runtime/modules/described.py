@@ -7,15 +7,28 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..cuda_images import Cubin, KernelFacts, best_entry, read_cubin, read_fatbin
-from ..driver import CodeImage
+from ..driver import CodeImage, KernelBinding
 from ..errors import GpuError, ModuleLoadError, PtxSyntaxError, SignatureError
-from ..signature import DECLARED, KernelSignature, from_code_object, from_cubin, from_mangled, from_ptx, merge
+from ..signature import (
+    DECLARED,
+    KernelSignature,
+    from_bindings,
+    from_code_object,
+    from_cubin,
+    from_mangled,
+    from_msl,
+    from_ptx,
+    kernels_of_msl,
+    merge,
+)
+from ..signature.bindings import in_argument_order
 from .kernel_names import is_mangled
 from .parts import Part
 
 if TYPE_CHECKING:
     from ..code_objects import CodeObjectKernel
     from ..ptx.syntax import Function, PtxModule
+    from ..signature.msl import MslParameter
     from .nvrtc import CompiledPtx
 
 Capability = tuple[int, int]
@@ -33,6 +46,7 @@ class Described:
     cubin: Mapping[str, KernelFacts] | None = None
     cubin_variables: tuple[str, ...] = ()
     code_object: Mapping[str, CodeObjectKernel] | None = None
+    msl: Mapping[str, tuple[MslParameter, ...] | None] = field(default_factory=dict)
     lowered_names: Mapping[str, str] = field(default_factory=dict)
     debug: dict[str, KernelSignature] | None = None
     notes: list[str] = field(default_factory=list)
@@ -91,9 +105,11 @@ class Described:
         facts = self.cubin.get(symbol) if self.cubin is not None else None
         return (facts.required_block, facts.max_block) if facts is not None else (None, None)
 
-    def signatures(self, symbol: str) -> list[KernelSignature]:
-        """What the code itself says of a kernel, strongest first: mangled name, PTX, code object or cubin."""
+    def signatures(self, symbol: str, bindings: Sequence[KernelBinding] | None = None) -> list[KernelSignature]:
+        """What the code itself says of a kernel, strongest first: mangled name, PTX, code object or cubin; Metal's text
+        and `bindings`, the driver's reflection."""
         sources: list[KernelSignature] = []
+        sources += bound_signatures(symbol, self.msl.get(symbol), bindings, self.notes)
         mangled = from_mangled(symbol) if is_mangled(symbol) else None
         if mangled is not None:
             sources.append(mangled)
@@ -126,6 +142,8 @@ def describe(
     for part in parts:
         if part.compiled is not None:
             lowered.update(part.compiled.lowered_names)
+        if part.code.format == "msl":
+            described.msl = kernels_of_msl(part.code.text(), part.options)
         ptx = part.ptx
         if ptx is not None:
             text = _parsed(described, part.name, ptx)
@@ -169,6 +187,31 @@ def _read_machine_code(described: Described, module: str, image: CodeImage, capa
                 described.texts = ((Part(module, CodeInput("ptx", chosen.payload)), text),)
     except ModuleLoadError as error:
         described.notes.append(f"the machine code was not understood, so its signatures are not known: {error}")
+
+
+def bound_signatures(
+    symbol: str,
+    written: Sequence[MslParameter] | None,
+    bindings: Sequence[KernelBinding] | None,
+    notes: list[str],
+) -> list[KernelSignature]:
+    """What Metal's text and the driver's reflection say of a kernel, in one order. A text that does not agree with
+    reflection in places and names is set aside with a note."""
+    if bindings is None:
+        return [from_msl(symbol, written)] if written is not None else []
+    if written is not None:
+        places = {(each.kind, each.index): each.name for each in bindings}
+        read = {(each.kind, each.index): each.name for each in written}
+        if places.keys() == read.keys() and all(
+            not name or not places[at] or name == places[at] for at, name in read.items()
+        ):
+            order = [(each.kind, each.index) for each in in_argument_order(written)]
+            return [from_msl(symbol, written), from_bindings(symbol, bindings, order)]
+        notes.append(
+            f"{symbol}: its text was set aside: it was read as {from_msl(symbol, written)}, "
+            f"and the driver has {from_bindings(symbol, bindings)}"
+        )
+    return [from_bindings(symbol, bindings)]
 
 
 def merged_signature(symbol: str, sources: Sequence[KernelSignature], notes: list[str]) -> KernelSignature:

@@ -143,7 +143,7 @@ class LoadedModule:
             found = self._debug_signatures(described).get(symbol)
             if found is not None:
                 sources.append(found)
-        sources += described.signatures(symbol)
+        sources += described.signatures(symbol, attributes.bindings if attributes is not None else None)
         if attributes is not None and attributes.parameters is not None:
             sources.append(from_driver(symbol, attributes.parameters))
         return merged_signature(symbol, sources, described.notes)

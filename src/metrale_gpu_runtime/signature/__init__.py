@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..errors import SignatureError
+from .bindings import from_bindings
 from .c_types import CType, find_c_type, parameter_of_pointer, parameter_of_value
 from .code_object import from_code_object
 from .compiled import from_cubin, from_driver, from_ptx
@@ -10,6 +11,7 @@ from .declaration import parse_declaration
 from .kernel_signature import KernelSignature
 from .mangled import from_mangled, readable_name
 from .merging import merge
+from .msl import from_msl, kernels_of_msl
 from .parameter import (
     CODE_OBJECT,
     CUBIN,
@@ -17,6 +19,9 @@ from .parameter import (
     DECLARED,
     DRIVER,
     MANGLED_NAME,
+    METAL_REFLECTION,
+    MSL,
+    ONE,
     PTX,
     ArgumentDescription,
     Parameter,
@@ -29,6 +34,9 @@ __all__ = [
     "DECLARED",
     "DRIVER",
     "MANGLED_NAME",
+    "METAL_REFLECTION",
+    "MSL",
+    "ONE",
     "PTX",
     "ArgumentDescription",
     "CType",
@@ -36,11 +44,14 @@ __all__ = [
     "Parameter",
     "SignatureError",
     "find_c_type",
+    "from_bindings",
     "from_code_object",
     "from_cubin",
     "from_driver",
     "from_mangled",
+    "from_msl",
     "from_ptx",
+    "kernels_of_msl",
     "merge",
     "parameter_of_pointer",
     "parameter_of_value",

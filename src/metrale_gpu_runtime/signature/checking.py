@@ -13,8 +13,9 @@ from ..errors import (
 )
 from ..layout import ArgumentKind, ArgumentLayout
 from ..scalars import ScalarType
-from .c_types import POINTER_NBYTES, same_element, vector_type
-from .parameter import ArgumentDescription, Parameter
+from .c_types import POINTER_NBYTES, CType, same_element, vector_type
+from .msl_types import find_msl_type
+from .parameter import MANY, ArgumentDescription, Parameter
 
 
 def check(
@@ -43,11 +44,22 @@ def count_error(kernel: str, parameters: Sequence[Parameter], given: int, more: 
     listed = f" ({', '.join(str(each) for each in parameters)})" if parameters else ""
     noun = "argument" if len(parameters) == 1 else "arguments"
     return ArgumentCountError(
-        f"{kernel} expects {len(parameters)} {noun}{listed}, got {'at least ' if more else ''}{given}",
+        f"{kernel} expects {len(parameters)} {noun}{listed}, got {'at least ' if more else ''}{given}"
+        f"{local_advice(parameters) if given < len(parameters) else ''}",
         kernel=kernel,
         expected=len(parameters),
         given=given,
     )
+
+
+def local_advice(parameters: Sequence[Parameter]) -> str:
+    """How local memory is given, for an error about missing arguments; empty for a kernel that takes none."""
+    names = [each.label for each in parameters if each.space == "local"]
+    if not names:
+        return ""
+    first = "" if len(names) == 1 else f"; .shared_mem(nbytes) stands for {names[0]}"
+    either = ", or leave it out and use .shared_mem(nbytes)" if len(names) == 1 else first
+    return f". Local memory ({', '.join(names)}) is given by arg_local(nbytes){either}"
 
 
 class _Place:
@@ -74,11 +86,18 @@ class _Place:
         known = self.parameter
         if known.space == "local":
             raise self._refuse(ArgumentKindError, argument, "it is local memory: use arg_local with its bytes")
+        if known.by_reference is not None:
+            self._check_element(argument)
+            return
         if known.kind == "value" or known.floating is True:
             number = " (its number is ptr.address)" if known.nbytes == POINTER_NBYTES else ""
             raise self._refuse(ArgumentKindError, argument, f"it is a value, not a pointer: {remedy(known)}{number}")
         if known.nbytes not in (None, POINTER_NBYTES):
             raise self._refuse(ArgumentSizeError, argument, f"a pointer has {POINTER_NBYTES} bytes: {remedy(known)}")
+        self._check_element(argument)
+
+    def _check_element(self, argument: ArgumentDescription) -> None:
+        known = self.parameter
         if known.element is None or argument.element is None:
             return
         if not same_element(known.element, argument.element, known.element_name):
@@ -97,11 +116,12 @@ class _Place:
         if known.kind == "pointer":
             way = "arg_local with its bytes" if known.space == "local" else "arg_ptr, or a buffer or DevicePtr"
             raise self._refuse(ArgumentKindError, argument, f"it is a pointer: use {way}")
-        if known.nbytes is not None and known.nbytes != argument.nbytes:
+        if known.nbytes is not None and not _has_size(known, known.nbytes, argument.nbytes):
+            multiple = ", or a whole multiple," if known.by_reference == MANY else ""
             raise self._refuse(
                 ArgumentSizeError,
                 argument,
-                f"{_bytes(known.nbytes)} expected, {argument.nbytes} given: {remedy(known)}",
+                f"{_bytes(known.nbytes)}{multiple} expected, {argument.nbytes} given: {remedy(known)}",
                 expected=known.nbytes,
                 given=argument.nbytes,
             )
@@ -135,7 +155,7 @@ class _Place:
 
     def _check_vector(self, argument: ArgumentDescription, given: ScalarType) -> None:
         # A number of a vector's size is not its components; the complex number of two components is.
-        vector = vector_type(self.parameter.c_type)
+        vector = _vector_of(self.parameter)
         if vector is None or given in vector.whole:
             return
         assert vector.element is not None
@@ -182,10 +202,30 @@ class _Place:
         )
 
 
+def _has_size(parameter: Parameter, nbytes: int, given: int) -> bool:
+    if parameter.by_reference == MANY:
+        return given >= nbytes and given % nbytes == 0
+    return given == nbytes
+
+
+def _vector_of(parameter: Parameter) -> CType | None:
+    if parameter.by_reference is None:
+        return vector_type(parameter.c_type)
+    if parameter.scalar is not None or parameter.element is None or parameter.element_name is None:
+        return None
+    return find_msl_type(parameter.element_name)
+
+
 def remedy(parameter: Parameter) -> str:
     """What to write instead, for this parameter."""
     if parameter.kind == "pointer":
         return "use arg_ptr"
+    if parameter.by_reference is not None:
+        return f"{_remedy_of_value(parameter)}, or arg_ptr with memory that holds it"
+    return _remedy_of_value(parameter)
+
+
+def _remedy_of_value(parameter: Parameter) -> str:
     readings = parameter.readings()
     if readings is not None:
         return " or ".join(f"use arg_{each.name} (mg.{each!r} in the short form)" for each in readings).replace(
@@ -193,7 +233,7 @@ def remedy(parameter: Parameter) -> str:
         )
     if parameter.nbytes is None:
         return "give a value of its type"
-    if parameter.kind is None and parameter.nbytes == POINTER_NBYTES:
+    if parameter.kind is None and parameter.nbytes == POINTER_NBYTES and parameter.by_reference is None:
         return "use arg_ptr, or arg_u64, arg_i64 or arg_f64 for a value"
     return f"use arg_struct or arg_bytes with {_bytes(parameter.nbytes)}, or the arg_ method of its type"
 
@@ -225,6 +265,9 @@ def _layout(parameters: Sequence[Parameter] | None, arguments: Sequence[Argument
 
 def _alignment(parameter: Parameter | None, argument: ArgumentDescription) -> int:
     """The parameter's alignment, else the argument's own, else that of a scalar of its size and 8 for the rest."""
+    if argument.kind == "pointer" and parameter is not None and parameter.by_reference is not None:
+        # The parameter's size and alignment are those of what the pointer points to.
+        return POINTER_NBYTES
     if parameter is not None and parameter.align is not None:
         return parameter.align
     if argument.align is not None:

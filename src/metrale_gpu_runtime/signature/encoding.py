@@ -63,13 +63,14 @@ def _encode_bare(
             kernel, parameter, value, "a pointer wants a buffer or a DevicePtr (DevicePtr(0) is null), not a number"
         )
     readings = parameter.readings()
-    if readings is None and parameter.kind == "value" and parameter.c_type is not None:
+    is_reference = parameter.by_reference is not None
+    if readings is None and (parameter.kind == "value" or is_reference) and parameter.c_type is not None:
         _refuse_kind(kernel, parameter, value, f"a number does not say how it fills that: {remedy(parameter)}")
     if readings is None:
         typed = "mg.u64(n), mg.f64(x), a DevicePtr" if parameter.nbytes == 8 else "mg.i32(n), mg.f32(x)"
         told = f"{parameter.source} does not tell" if parameter.source else "nothing tells"
         _refuse_kind(kernel, parameter, value, f"{told} its kind; say the type: {typed}")
-    if parameter.kind is None:
+    if parameter.kind is None and not is_reference:
         choices = ", ".join(f"mg.{each!r}(n)" for each in readings)
         told = f"{parameter.source} does not tell" if parameter.source else "nothing tells"
         _refuse_kind(kernel, parameter, value, f"{told} a pointer from a value; say the type: {choices} or a DevicePtr")

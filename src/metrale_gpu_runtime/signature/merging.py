@@ -8,7 +8,7 @@ from typing import NoReturn
 from ..errors import SignatureError
 from .c_types import same_element
 from .kernel_signature import KernelSignature
-from .parameter import Parameter
+from .parameter import MANY, Parameter
 
 _FACTS = ("kind", "nbytes", "floating", "signed")
 _WORDS = {
@@ -61,6 +61,8 @@ class _Pair:
     def merge(self, follows_weaker: bool) -> tuple[Parameter, bool]:
         """The merged parameter, and whether its alignment was corrected, which moves those behind it."""
         ours, theirs = self.ours, self.theirs
+        if (ours.by_reference is None) != (theirs.by_reference is None):
+            return self._merge_reference(), False
         for fact in _FACTS:
             self._compare(fact)
         self._compare_types()
@@ -81,6 +83,41 @@ class _Pair:
         if ours.name is None and ours.kind is None and ours.nbytes is None:
             filled["source"] = theirs.source
         return replace(ours, **filled), realigned
+
+    def _merge_reference(self) -> Parameter:
+        """What one source takes by reference, a value or memory that holds it, the other knows as one of the two."""
+        ours, theirs = self.ours, self.theirs
+        reference, plain = (ours, theirs) if ours.by_reference is not None else (theirs, ours)
+        if plain.space == "local":
+            words = {True: "threadgroup memory", False: "a buffer or a value"}
+            self._disagree("place", words[ours is plain], words[theirs is plain])
+        # Their sizes are those of different things unless both are values.
+        taken: dict[str, object] = {"by_reference": None}
+        if plain.kind == "pointer":
+            if plain.element is not None and reference.element is not None:
+                named = plain.element_name if plain.element_name is not None else reference.element_name
+                if not same_element(plain.element, reference.element, named):
+                    first, second = (ours.element, theirs.element)
+                    self._disagree("element type", first, second)
+            if plain.element is None and plain.element_name in (None, "void"):
+                taken["element"] = reference.element
+        else:
+            self._compare_sizes(reference, plain)
+            self._compare("floating")
+            self._compare("signed")
+            self._compare_types()
+            if reference.align is not None:
+                taken["align"] = reference.align
+        if reference is ours:
+            taken["c_type"], taken["source"] = reference.c_type, reference.source
+        return replace(plain, name=ours.name if ours.name is not None else theirs.name, **taken)  # type: ignore[arg-type]
+
+    def _compare_sizes(self, reference: Parameter, plain: Parameter) -> None:
+        one, given = reference.nbytes, plain.nbytes
+        if one is None or given is None or given == one:
+            return
+        if reference.by_reference != MANY or given % one:
+            self._disagree(_WORDS["nbytes"], self.ours.nbytes, self.theirs.nbytes)
 
     def _realigns(self) -> bool:
         """Whether the code's alignment of an opaque value takes the place of the declared one.

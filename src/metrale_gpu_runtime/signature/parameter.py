@@ -14,6 +14,12 @@ PTX: Final = "PTX"
 CODE_OBJECT: Final = "code object"
 CUBIN: Final = "cubin"
 DRIVER: Final = "driver"
+MSL: Final = "MSL text"
+METAL_REFLECTION: Final = "Metal reflection"
+
+ONE: Final = "one"
+MANY: Final = "many"
+"""How many values stand behind a parameter that is taken by reference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +30,9 @@ class Parameter:
     of a value, `element` that of what a pointer points to (for a vector type its component), `element_name` the
     pointee's C spelling; `constant` says that the pointee is const. `space` is the address space of a pointer where
     one is named ("global", "shared", "constant", "local"). `c_type` is the whole type in C, `source` says who knew.
+
+    `by_reference` is set for a parameter without a kind of its own, which takes a value or memory that holds it: "one"
+    value of `nbytes`, or "many", a whole multiple of them.
     """
 
     index: int
@@ -41,6 +50,7 @@ class Parameter:
     space: str | None = None
     c_type: str | None = None
     source: str = ""
+    by_reference: str | None = None
 
     @property
     def label(self) -> str:
@@ -67,6 +77,8 @@ class Parameter:
 
     def __str__(self) -> str:
         """The parameter as C; what is not known is said, not made up."""
+        if self.by_reference is not None and self.source == METAL_REFLECTION:
+            return f"{self.c_type} {self.label} /* a value or a buffer */"
         if self.c_type is not None:
             if self.name is None and not self.c_type.startswith("struct("):
                 return self.c_type
