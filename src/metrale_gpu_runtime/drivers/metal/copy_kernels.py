@@ -90,6 +90,11 @@ class CopyKernels:
                     self._pipelines[kernel] = self._libraries.pipeline(self._libraries.function(module, kernel))
             return self._pipelines[name]
 
+    def clear(self) -> None:
+        """Let go of them."""
+        with self._lock:
+            self._pipelines.clear()
+
     def copying(self, *, in_words: bool) -> Pipeline:
         return self.prepare("copy_words" if in_words else "copy_bytes")
 

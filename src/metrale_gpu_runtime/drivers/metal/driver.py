@@ -54,7 +54,8 @@ class MetalDriver(Driver):
         self._streams: dict[StreamHandle, MetalStream] = {DEFAULT_STREAM: self._new_stream()}
         # Destroyed, but their threads may still be on their way out.
         self._ending: list[MetalStream] = []
-        self._copies = Copies(self._memory, self._temporaries, CopyKernels(self._libraries), self._streams.__getitem__)
+        self._copy_kernels = CopyKernels(self._libraries)
+        self._copies = Copies(self._memory, self._temporaries, self._copy_kernels, self._streams.__getitem__)
 
     # ------------------------------------------------ memory
 
@@ -202,6 +203,8 @@ class MetalDriver(Driver):
             stream.close(max(0.0, end - time.monotonic()))
         for stream in streams:
             stream.join(max(0.0, end - time.monotonic()))
+        self._events.clear()
+        self._copy_kernels.clear()
         self._libraries.close()
         self._memory.clear()
         self._temporaries.drain()

@@ -80,6 +80,11 @@ class Events:
         """Its last recording."""
         return self._marks[event]
 
+    def clear(self) -> None:
+        """Let go of all."""
+        self._timings.clear()
+        self._marks.clear()
+
     def elapsed_ms(self, start: EventHandle, end: EventHandle) -> float:
         """Milliseconds between two that were reached. Raises NotSupported for one that was made without timing.
 

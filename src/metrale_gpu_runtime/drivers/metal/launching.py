@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...driver import ArgumentKind, ArgumentLayout, KernelBinding, LaunchTarget
-from ...errors import ArgumentCountError, InvalidPointer, LimitExceeded
+from ...errors import ArgumentCountError, ArgumentSizeError, InvalidPointer, LimitExceeded
 from ...geometry import Geometry
 from ...handles import StreamHandle
 from .bindings import Bindings
@@ -125,7 +125,7 @@ class MetalLaunchTarget(LaunchTarget):
         for (is_pointer, binding, at), value in zip(self._slots, self._struct.unpack_from(image), strict=True):
             if is_pointer:
                 found = self._bases.get(value)
-                if found is not None:
+                if found is not None and (binding.nbytes or 0) <= found.nbytes:
                     buffers.append((found.native, 0, binding.index))
                 else:
                     buffers.append(self._inside(value, binding, at))
@@ -147,7 +147,7 @@ class MetalLaunchTarget(LaunchTarget):
         return buffers, values, temporaries
 
     def _inside(self, address: int, binding: KernelBinding, at: int) -> tuple[Any, int, int]:
-        """A pointer that is not the first address of an allocation."""
+        """A pointer that is not the first address of an allocation, or has little memory behind it."""
         what = f"{self._pipeline.name}: argument {at} ({binding.name})"
         found, offset = self._memory.find(address, 1, what)
         if binding.align and offset % binding.align:
@@ -156,6 +156,17 @@ class MetalLaunchTarget(LaunchTarget):
                 f"{binding.type_name or 'this type'} at multiples of {binding.align}, this is "
                 f"{offset % binding.align} too many",
                 address=address,
+            )
+        needed, left = binding.nbytes or 0, found.length - offset
+        if needed > left:
+            raise ArgumentSizeError(
+                f"{what}: {left} bytes lie behind {address:#x}; {binding.type_name or 'what the kernel declares'} has "
+                f"{needed}",
+                kernel=self._pipeline.name,
+                index=at,
+                name=binding.name,
+                expected=needed,
+                given=left,
             )
         return found.native, offset, binding.index
 
@@ -218,6 +229,16 @@ class MetalLaunchTarget(LaunchTarget):
                 expected=len(pipeline.locals),
                 given=len(given),
             )
+        for binding, length in zip(pipeline.locals, rounded, strict=False):
+            if length < (binding.nbytes or 0):
+                raise ArgumentSizeError(
+                    f"{pipeline.name}: {length} bytes of threadgroup memory are given for {binding.name} "
+                    f"[[threadgroup({binding.index})]], which has {binding.nbytes}",
+                    kernel=pipeline.name,
+                    name=binding.name,
+                    expected=binding.nbytes,
+                    given=length,
+                )
         if len(rounded) > len(indices):
             raise ArgumentCountError(
                 f"{pipeline.name}: {len(rounded)} pieces of threadgroup memory were given (.shared_mem counts as one); "

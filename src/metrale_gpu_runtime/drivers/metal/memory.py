@@ -30,11 +30,15 @@ _ATTEMPTS = 8
 
 @dataclass(slots=True, eq=False)
 class Allocation:
-    """One buffer: `base` is its GPU address, `host` where the host sees it (0 in private storage)."""
+    """One buffer: `base` is its GPU address, `host` where the host sees it (0 in private storage).
+
+    `nbytes` is what was asked for, `length` what the buffer has.
+    """
 
     native: Any
     base: int
     nbytes: int
+    length: int
     host: int
     kind: MemoryKind
 
@@ -153,7 +157,7 @@ class Memory:
                 raise self._out_of_memory(nbytes)
             base = self._address(native)
             host = 0 if is_private else host_address(native, rounded)
-        return Allocation(native, base, nbytes, host, kind)
+        return Allocation(native, base, nbytes, rounded, host, kind)
 
     def _address(self, native: Any) -> int:
         try:

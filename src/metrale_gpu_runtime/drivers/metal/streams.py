@@ -97,9 +97,9 @@ class MetalStream:
         self._value = 0
         self._pool: Any = None
         with bindings.pool():
-            self._queue = self._new_queue()
-            self._event = device.newSharedEvent()
-            self._descriptor = bindings.metal.MTLCommandBufferDescriptor.alloc().init()
+            self._queue: Any = self._new_queue()
+            self._event: Any = device.newSharedEvent()
+            self._descriptor: Any = bindings.metal.MTLCommandBufferDescriptor.alloc().init()
             # Without it a failed command buffer does not tell which of its encoders it was.
             self._descriptor.setErrorOptions_(bindings.metal.MTLCommandBufferErrorOptionEncoderExecutionStatus)
         if self._event is None:
@@ -243,6 +243,8 @@ class MetalStream:
                 tail, self._open = self._open, None
                 if tail is not None:
                     tail.discard()
+                # What is in flight still keeps what it needs of these by itself.
+                self._queue = self._event = self._descriptor = None
             finally:
                 self._lock.release()
         else:
