@@ -40,7 +40,9 @@ class Native:
     def release(self) -> None:
         with lock:
             if self.is_dead:
-                journal.note(f"{self.protocol}: released once too often")
+                # Of a world that has ended everything was dropped; its proxies may go later.
+                if not self.world.is_over:
+                    journal.note(f"{self.protocol}: released once too often")
                 return
             self.count -= 1
             if self.count:
