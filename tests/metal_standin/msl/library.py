@@ -15,18 +15,16 @@ from . import building, diagnostics, native, reading, rewriting, rules
 from .diagnostics import CompileFailure, Complaint
 from .tokens import Misread, tokenize
 
-READ_ONLY, READ_WRITE = 0, 1
-"""MTLBindingAccess."""
-
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """One buffer or threadgroup parameter, as pipeline reflection tells it."""
+    """One buffer or threadgroup parameter, as pipeline reflection tells it: `kind` is "buffer" or "threadgroup",
+    `access` "read" or "readwrite", `data_type` an MTLDataType."""
 
     kind: str
     index: int
     name: str
-    access: int
+    access: str
     data_type: int
     data_size: int
     alignment: int
@@ -45,10 +43,13 @@ class FunctionConstant:
 
 @dataclass(frozen=True, slots=True)
 class KernelCrash:
-    """How a kernel ended that did not finish: "page fault", "barrier", "illegal instruction", "stack overflow"."""
+    """How a kernel ended that did not finish: "page fault", "barrier", "illegal instruction", "stack overflow".
+
+    `address` is None where it is no access to memory that failed, and 0 also for an address that no memory can have.
+    """
 
     kind: str
-    address: int
+    address: int | None
     threadgroup: tuple[int, int, int] = (0, 0, 0)
     thread: tuple[int, int, int] = (0, 0, 0)
     detail: str = ""
@@ -63,9 +64,8 @@ class CompiledFunction:
         self._entry = loaded.address(f"__msl_entry_{number}")
         self.bindings = tuple(_bindings(loaded.address(f"__msl_parameters_{number}")))
         limit = ctypes.c_int.from_address(loaded.address(f"__msl_max_threads_{number}")).value
-        self.required_max_threads: int | None = limit or None
-        """What max_total_threads_per_threadgroup says; None where the kernel does not say it."""
-        self.max_total_threads = limit or 1024
+        self.max_total_threads = limit
+        """What max_total_threads_per_threadgroup says; 0 where the kernel does not say it."""
         self.static_threadgroup_nbytes = loaded.static_nbytes(number)
 
     def run(
@@ -96,7 +96,8 @@ class CompiledFunction:
         if crash.kind == 0:
             return None
         kind = native.CRASHES[crash.kind]
-        return KernelCrash(kind, crash.address, tuple(crash.group), tuple(crash.thread), crash.detail.decode())
+        address = crash.address if kind in ("page fault", "stack overflow") else None
+        return KernelCrash(kind, address, tuple(crash.group), tuple(crash.thread), crash.detail.decode())
 
 
 class CompiledLibrary:
@@ -258,7 +259,7 @@ def _bindings(address: int) -> Iterator[Binding]:
             kind="threadgroup" if row.is_threadgroup else "buffer",
             index=row.index,
             name=row.name.decode(),
-            access=READ_ONLY if row.is_read_only else READ_WRITE,
+            access="read" if row.is_read_only else "readwrite",
             data_type=row.data_type,
             data_size=row.data_nbytes,
             alignment=row.alignment,

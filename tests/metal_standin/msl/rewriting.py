@@ -141,7 +141,7 @@ def _constructions(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
             operand = following[2]
             before = tokens[index - 1] if index else None
             is_call = before is not None and (
-                before.kind == "word" and before.text != "return" or before.text in (")", "]", ">")
+                (before.kind == "word" and before.text != "return") or before.text in (")", "]", ">")
             )
             if not is_call and (operand.kind in ("word", "number") or operand.text in ("(", "-", "*", "~")):
                 yield token.start, following[1].end, f"__msl_caster<{following[0].text}>{{}} ->* "

@@ -27,7 +27,24 @@ _REFUSED = {
     "asm": "asm is not supported in Metal",
 }
 _SCALARS = frozenset(
-    "bool char uchar short ushort int uint long ulong half float bfloat size_t void unsigned signed".split()
+    [
+        "bool",
+        "char",
+        "uchar",
+        "short",
+        "ushort",
+        "int",
+        "uint",
+        "long",
+        "ulong",
+        "half",
+        "float",
+        "bfloat",
+        "size_t",
+        "void",
+        "unsigned",
+        "signed",
+    ]
 )
 _SIZED = frozenset(f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64))
 _TYPES = (

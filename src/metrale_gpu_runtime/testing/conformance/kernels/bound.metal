@@ -1,0 +1,32 @@
+// Kernels for devices that bind arguments one by one: what CUDA's suite has no words for.
+#include <metal_stdlib>
+using namespace metal;
+
+constant uint FACTOR [[function_constant(0)]];
+constant bool NEGATED [[function_constant(1)]];
+
+kernel void specialised(device int *out [[buffer(0)]], constant uint &count [[buffer(1)]],
+                        uint i [[thread_position_in_grid]])
+{
+    if (i >= count) return;
+    int value = int(FACTOR * i + 1);
+    out[i] = NEGATED ? -value : value;
+}
+
+// A value of any size: whoever binds it puts it where it fits.
+kernel void echo_bytes(device uchar *out [[buffer(0)]], constant uchar *bytes [[buffer(1)]],
+                       constant uint &count [[buffer(2)]], uint i [[thread_position_in_grid]],
+                       uint step [[threads_per_grid]])
+{
+    for (uint at = i; at < count; at += step) out[at] = bytes[at];
+}
+
+// Each block turns its part round by way of local memory that is an argument.
+kernel void reverse_local(device uint *values [[buffer(0)]], threadgroup uint *part [[threadgroup(0)]],
+                          uint i [[thread_position_in_grid]], uint own [[thread_position_in_threadgroup]],
+                          uint width [[threads_per_threadgroup]])
+{
+    part[own] = values[i];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    values[i] = part[width - 1 - own];
+}
