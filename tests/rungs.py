@@ -7,10 +7,12 @@ lists the rung with the command that brings it, and under METRALE_REQUIRE_RUNGS=
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -77,6 +79,11 @@ def _has_hip_compiler() -> bool:
     return all(shutil.which(program) is not None for program in ("clang-19", "ld.lld-19"))
 
 
+def _has_metal_wheel() -> bool:
+    folder = os.environ.get("METRALE_METAL_WHEEL")
+    return folder is not None and any(Path(folder).glob("pyobjc_framework_[Mm]etal-*.whl"))
+
+
 RUNGS = {
     "nvrtc": Rung(_has_nvrtc, 'pip install "metrale-gpu-runtime[nvrtc]"'),
     "debug information": Rung(_has_modules("elftools"), 'pip install "metrale-gpu-runtime[nvrtc]"'),
@@ -92,6 +99,7 @@ RUNGS = {
         _has_small_stub,
         "put the folder shared/stub_driver beside the repository; apt-get install gcc make; pip install nvidia-cuda-runtime",
     ),
+    "metal wheel": Rung(_has_metal_wheel, "make test, which downloads it and sets METRALE_METAL_WHEEL to its folder"),
     "pocl": Rung(_has_modules("pyopencl"), 'pip install "metrale-gpu-runtime[bench]"'),
 }
 

@@ -125,6 +125,15 @@ def _block(entry: dict[str, Any], where: str) -> Check:
     return check
 
 
+def _selector(where: str) -> Check:
+    def check(value: Any) -> str:
+        if not isinstance(value, bytes | str):
+            raise _refused(where, f"depythonifying 'SEL', got '{type(value).__name__}'")
+        return value.decode() if isinstance(value, bytes) else value
+
+    return check
+
+
 def _plain_void(where: str) -> Check:
     def check(value: Any) -> int | None:
         # Without a modifier that says what it points to, void* is a number.
@@ -208,6 +217,10 @@ def check_for(kind: Type, entry: dict[str, Any], where: str) -> Check:
         return _truth(where)
     if kind.code in "fd":
         return _real(where)
+    if kind.code == ":":
+        return _selector(where)
+    if kind.code == "#":
+        return _plain_pointer(where)
     if kind.code.startswith("{"):
         return _struct(kind.code, where)
     raise LookupError(f"{where}: the stand-in has no check for the type {kind.code}")

@@ -130,7 +130,7 @@ class ComputeEncoder(Encoder):
                 raise self._abort(what, f"{asked} threads along {axis}; the device allows {limit}")
         self._threadgroup_memory(what, state)
         addresses, kept = self._addresses(what, state)
-        lengths = {index: self.lengths[index] for index in state.by_kind["threadgroup"]}
+        lengths = {index: self.lengths[index] for index in state.by_kind["threadgroup"] if index in self.lengths}
         run = state.compiled.run
 
         # The default keeps the inline values alive as long as this operation.
@@ -147,6 +147,8 @@ class ComputeEncoder(Encoder):
     def _threadgroup_memory(self, what: str, state: Any) -> None:
         for index, binding in state.by_kind["threadgroup"].items():
             if index not in self.lengths:
+                if not binding.is_used:
+                    continue
                 raise self._abort(
                     what, f"threadgroup memory {binding.name} at index {index} of {state.name} has no length"
                 )
@@ -180,6 +182,8 @@ class ComputeEncoder(Encoder):
                 room = ctypes.create_string_buffer(self.values[index] + b"\xa5" * 16, size + 16)
                 kept.append(room)
                 addresses[index] = ctypes.addressof(room)
+            elif not binding.is_used:
+                continue
             else:
                 raise self._abort(what, f"missing buffer binding at index {index} for {binding.name} of {state.name}")
             if size < binding.data_size:
@@ -189,5 +193,6 @@ class ComputeEncoder(Encoder):
         return addresses, kept
 
 
-_CODES = {"memory": 3, "timeout": 2}
-_TEXTS = {"memory": "Caused GPU Address Fault Error", "timeout": "Caused GPU Timeout Error"}
+# MTLCommandBufferError by what the MSL room says of a crash; what is not here is an internal error.
+_CODES = {"page fault": 3, "timeout": 2, "stack overflow": 12, "out of memory": 8}
+_TEXTS = {"page fault": "Caused GPU Address Fault Error", "timeout": "Caused GPU Timeout Error"}

@@ -40,12 +40,18 @@ def _facts(named: dict[str, Any]) -> Facts:
 class MetalStandIn:
     """The one stand-in of this process. None of its methods is a message of Metal."""
 
+    def __init__(self) -> None:
+        self._is_on_path = False
+
     # ------------------------------------------------ settings
 
     def reset(self, devices: int = 1, **facts: Any) -> None:
         """Another machine: nothing is alive, the record is empty, so many devices, these facts. Raises KeyError."""
-        begin(_facts({"devices": devices, **facts}))
+        given = _facts({"devices": devices, **facts})
+        begin(given)
         journal.clear()
+        if self._is_on_path:  # for children that are started from now on
+            os.environ[FACTS_VARIABLE] = json.dumps(asdict(given))
 
     @property
     def world(self) -> World:
@@ -64,9 +70,11 @@ class MetalStandIn:
                 if name in ("PYTHONPATH", FACTS_VARIABLE)
             }
         )
+        self._is_on_path = True
         try:
             yield
         finally:
+            self._is_on_path = False
             sys.path.remove(str(SITE))
             for name in _MODULES:
                 sys.modules.pop(name, None)

@@ -34,6 +34,7 @@ def _properties(**types: str) -> dict[str, str]:
 
 
 _MAKE = {"alloc": "id", "new": "id"}
+_INIT = {"init": "id"}
 
 DECLARED = {
     "MTLDevice": Declared(
@@ -180,7 +181,7 @@ DECLARED = {
     "MTLCommandBufferDescriptor": Declared(
         "Metal/MTLCommandBuffer.h",
         ("NSObject",),
-        _properties(retainedReferences="Z", errorOptions="Q"),
+        _properties(retainedReferences="Z", errorOptions="Q") | _INIT,
         _MAKE,
         is_class=True,
     ),
@@ -197,7 +198,8 @@ DECLARED = {
             preserveInvariance="Z",
             optimizationLevel="q",
             enableLogging="Z",
-        ),
+        )
+        | _INIT,
         _MAKE,
         is_class=True,
     ),
@@ -209,7 +211,8 @@ DECLARED = {
             "setConstantValues:type:withRange:": f"v r^v Q {_RANGE}",
             "setConstantValue:type:withName:": "v r^v Q NSString",
             "reset": "v",
-        },
+        }
+        | _INIT,
         _MAKE,
         is_class=True,
     ),
@@ -230,7 +233,8 @@ DECLARED = {
             requiredThreadsPerThreadgroup=_SIZE,
             supportIndirectCommandBuffers="Z",
         )
-        | {"reset": "v"},
+        | {"reset": "v"}
+        | _INIT,
         _MAKE,
         is_class=True,
     ),

@@ -1,4 +1,4 @@
-"""MTLSharedEvent: a number that rises, which queues and the host set and wait for."""
+"""MTLEvent and MTLSharedEvent: a number that rises, which queues and the host set and wait for."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from .journal import journal
 from .messages import models
 from .world import World
 
+# UINT64_MAX milliseconds is how callers say "for ever"; a lock takes no more than this.
+_LONGEST_S = 1e6
+
 
 @models
-class SharedEvent(Base):
-    """One event. `MTLEvent` is the same without the host's side of it."""
+class Event(Base):
+    """MTLEvent: between the queues of one device."""
 
-    protocol = "MTLSharedEvent"
+    protocol = "MTLEvent"
     __slots__ = ("device", "label", "value")
 
     def __init__(self, world: World, device: Any) -> None:
@@ -24,6 +27,8 @@ class SharedEvent(Base):
 
     def signal(self, value: int) -> None:
         with self.world.change:
+            if value < self.value:
+                journal.note(f"{self.protocol}: signalled with {value} after {self.value}; values only rise")
             self.value = value
             self.world.change.notify_all()
 
@@ -36,17 +41,23 @@ class SharedEvent(Base):
     def do_setLabel_(self, label: Any) -> None:
         self.label = label
 
+
+@models
+class SharedEvent(Event):
+    """An event whose number the host sees and sets as well."""
+
+    protocol = "MTLSharedEvent"
+    __slots__ = ()
+
     def do_signaledValue(self) -> int:
         return self.value
 
     def do_setSignaledValue_(self, value: int) -> None:
         with self.world.change:
-            if value < self.value:
-                raise journal.abort(f"MTLSharedEvent setSignaledValue: {value} is below the present {self.value}")
             self.signal(value)
 
     def do_waitUntilSignaledValue_timeoutMS_(self, value: int, timeout_ms: int) -> bool:
-        end = time.monotonic() + min(timeout_ms / 1000, threading_limit)
+        end = time.monotonic() + min(timeout_ms / 1000, _LONGEST_S)
         with self.world.change:
             while self.value < value:
                 left = end - time.monotonic()
@@ -54,15 +65,3 @@ class SharedEvent(Base):
                     return False
                 self.world.change.wait(left)
         return True
-
-
-@models
-class Event(SharedEvent):
-    """MTLEvent: between the queues of one device."""
-
-    protocol = "MTLEvent"
-    __slots__ = ()
-
-
-# UINT64_MAX milliseconds is how callers say "for ever"; a lock takes no more than this.
-threading_limit = 1e6

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
+from .interface import messages
 from .journal import journal
 from .messages import models
 from .ownership import Fresh, Native
@@ -24,6 +25,9 @@ class Base(Native):
 
     def do_self(self) -> Any:
         return self
+
+    def do_respondsToSelector_(self, selector: str) -> bool:
+        return selector in messages(self.protocol) and hasattr(self, "do_" + selector.replace(":", "_"))
 
     def do_isEqual_(self, other: Any) -> bool:
         return self is other

@@ -21,8 +21,8 @@ STRUCTS: dict[str, type[Struct]] = {
     encoding: struct_type(name, encoding, tuple(fields)) for name, (encoding, fields) in DATA["structs"].items()
 }
 # By Cocoa's naming rule: the first word of the selector, not followed by a lower-case letter.
-_OWNED = re.compile(r"_*(new|alloc|copy|mutableCopy)(?![a-z])")
-_HANDLED = re.compile(r"_*(alloc|copy|mutableCopy)(?![a-z])")
+_OWNED = re.compile(r"_*(new|alloc|init|copy|mutableCopy)(?![a-z])")
+_HANDLED = re.compile(r"_*(alloc|init|copy|mutableCopy)(?![a-z])")
 
 
 def _with_metadata(kind: Type, entry: dict[str, Any]) -> Type:

@@ -130,7 +130,7 @@ class _Binding(Base):
         )
 
     def do_isUsed(self) -> bool:
-        return getattr(self.binding, "is_used", True)
+        return self.binding.is_used
 
     def do_isArgument(self) -> bool:
         return True

@@ -71,7 +71,7 @@ class World:
     natives: set[Native] = field(default_factory=set)
     change: threading.Condition = field(default_factory=lambda: threading.Condition(lock))
     failures: list[Failure] = field(default_factory=list)
-    committed: list[Committed] = field(default_factory=list)
+    committed: deque[Committed] = field(default_factory=lambda: deque(maxlen=20_000))
     queues: list[CommandQueue] = field(default_factory=list)
     devices: list[Device] = field(default_factory=list)
     is_held: bool = False
