@@ -116,7 +116,7 @@ class _Place:
         if known.kind == "pointer":
             way = "arg_local with its bytes" if known.space == "local" else "arg_ptr, or a buffer or DevicePtr"
             raise self._refuse(ArgumentKindError, argument, f"it is a pointer: use {way}")
-        if known.nbytes is not None and not _has_size(known, known.nbytes, argument.nbytes):
+        if known.nbytes is not None and not _has_size(known, known.nbytes, argument):
             multiple = ", or a whole multiple," if known.by_reference == MANY else ""
             raise self._refuse(
                 ArgumentSizeError,
@@ -202,10 +202,10 @@ class _Place:
         )
 
 
-def _has_size(parameter: Parameter, nbytes: int, given: int) -> bool:
-    if parameter.by_reference == MANY:
-        return given >= nbytes and given % nbytes == 0
-    return given == nbytes
+def _has_size(parameter: Parameter, nbytes: int, argument: ArgumentDescription) -> bool:
+    if parameter.by_reference == MANY and argument.opaque:
+        return argument.nbytes >= nbytes and argument.nbytes % nbytes == 0
+    return argument.nbytes == nbytes
 
 
 def _vector_of(parameter: Parameter) -> CType | None:

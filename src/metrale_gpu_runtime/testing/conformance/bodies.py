@@ -158,4 +158,37 @@ def plus_hundred(launch: KernelContext) -> None:
             out[i] = (values[i] + 100) & _MASK_32
 
 
+def _specialised(launch: KernelContext) -> None:
+    out, factor = launch.elements(0, "i32"), launch.constant("FACTOR", "u32")
+    sign = -1 if launch.constant("NEGATED", "bool") else 1
+    for i in launch.global_ids():
+        if i < launch.value(1, "u32"):
+            out[i] = sign * (factor * i + 1)
+
+
+def _echo_bytes(launch: KernelContext) -> None:
+    count = launch.value(2, "u32")
+    launch.memory(0, count)[:] = launch.data(1)[:count]
+
+
+def _reverse_local(launch: KernelContext) -> None:
+    values, width = launch.elements(0, "u32"), launch.block.x
+    if launch.local_nbytes(1) < 4 * width:
+        raise IndexError(f"{4 * width} bytes of local memory are used, the launch has {launch.local_nbytes(1)}")
+    for block in launch.blocks():
+        part = [values[block.x * width + i] for i in range(width)]
+        for i in range(width):
+            values[block.x * width + i] = part[width - 1 - i]
+
+
+BOUND = {
+    "specialised": _specialised,
+    "echo_bytes": _echo_bytes,
+    "reverse_local": _reverse_local,
+    **dict.fromkeys(("any_8", "any_16", "any_32", "any_64"), _echo),
+}
+"""What bound.metal has."""
+
+BOUND_CONSTANTS = {"specialised": {"FACTOR": "uint", "NEGATED": "bool"}}
+
 TABLE = (301, 302, 303)

@@ -5,13 +5,25 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any
 
+from ...driver import FunctionAttributes, KernelBinding
 from ..mock_backend import MockGpuBackend
-from .bodies import SUITE, TABLE, doubled, plus_hundred
-from .target import ConformanceTarget
+from .bodies import BOUND, BOUND_CONSTANTS, SUITE, TABLE, doubled, plus_hundred
+from .target import KERNELS, ConformanceTarget
 
 if TYPE_CHECKING:
     from ...backend import GpuBackend
     from ...kernel import Module
+
+
+_OF_METAL = {
+    "at_most_64": FunctionAttributes(max_threads_per_block=64),
+    "gapped": FunctionAttributes(
+        bindings=(
+            KernelBinding("buffer", 0, "out", "write", 8, 8, "ulong"),
+            KernelBinding("buffer", 1, "s", "read", 24, 8),
+        )
+    ),
+}
 
 
 class MockTarget(ConformanceTarget):
@@ -33,11 +45,23 @@ class MockTarget(ConformanceTarget):
         module = name or kernels
         if kernels == "suite":
             for function, body in SUITE.items():
-                gpu.define_kernel(module, function, body)
+                gpu.define_kernel(module, function, body, attributes=self._attributes(function))
             gpu.define_global(module, "table", struct.pack("<3I", *TABLE))
+        elif kernels == "bound":
+            for function, body in BOUND.items():
+                gpu.define_kernel(module, function, body, constants=BOUND_CONSTANTS.get(function, ()))
         else:
             gpu.define_kernel(module, "transform", {"doubled": doubled, "plus_hundred": plus_hundred}[kernels])
-        return super().load(gpu, kernels, name)
+        return gpu.load_module(module, path=KERNELS / f"{kernels}{self._suffix}")
+
+    @property
+    def _suffix(self) -> str:
+        """A Mac's kernels are Metal's, so that what is read of them is checked as it is there."""
+        return ".metal" if self.profile == "M2" else ""
+
+    def _attributes(self, function: str) -> FunctionAttributes | None:
+        # Of PTX the mock reads it itself; of Metal the device's compiler tells it.
+        return _OF_METAL.get(function) if self._suffix else None
 
     def driver_calls(self, gpu: GpuBackend) -> int | None:
         assert isinstance(gpu, MockGpuBackend)

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from ...kernel import Kernel, Module
 
 KERNELS = Path(__file__).with_name("kernels")
-"""The folder of the suite's kernels: `suite`, `doubled` and `plus_hundred`, as .cu and .ptx."""
+"""The folder of the suite's kernels: `suite`, `doubled` and `plus_hundred` as .cu, .ptx and .metal; `bound` as .metal,
+for devices that bind arguments one by one."""
 
 SIGNATURES: Mapping[str, str] = MappingProxyType(
     {
@@ -46,8 +47,8 @@ class ConformanceTarget(ABC):
     def load(self, gpu: GpuBackend, kernels: str, name: str | None = None) -> Module:
         """Load one of the kernel files of KERNELS as module `name` (its own name by default).
 
-        The default loads the PTX, or the CUDA C where the backend compiles that and takes no PTX; a backend for another
-        language overrides this.
+        The default loads the PTX, the CUDA C where the backend compiles that and takes no PTX, or Metal's; a backend
+        for another language overrides this.
         """
         return gpu.load_module(name or kernels, path=KERNELS / kernels)
 
@@ -107,7 +108,7 @@ class ConformanceTarget(ABC):
 
 
 class OpenTarget(ConformanceTarget):
-    """Any backend that `open_backend(spec)` opens and that takes PTX or CUDA C."""
+    """Any backend that `open_backend(spec)` opens and that takes PTX, CUDA C or Metal source."""
 
     def __init__(self, spec: str, known_gaps: Mapping[str, str] | None = None) -> None:
         self.name = spec

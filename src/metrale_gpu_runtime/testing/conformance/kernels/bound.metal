@@ -30,3 +30,33 @@ kernel void reverse_local(device uint *values [[buffer(0)]], threadgroup uint *p
     threadgroup_barrier(mem_flags::mem_threadgroup);
     values[i] = part[width - 1 - own];
 }
+
+// Anything of a size: bytes are no type, so that each scalar of that size may be given.
+struct Any8 { uchar bytes[1]; };
+struct Any16 { uchar bytes[2]; };
+struct Any32 { uchar bytes[4]; };
+struct Any64 { uchar bytes[8]; };
+
+kernel void any_8(device Any8 *out [[buffer(0)]], constant Any8 &value [[buffer(1)]],
+                  uint i [[thread_position_in_grid]])
+{
+    if (i == 0) *out = value;
+}
+
+kernel void any_16(device Any16 *out [[buffer(0)]], constant Any16 &value [[buffer(1)]],
+                   uint i [[thread_position_in_grid]])
+{
+    if (i == 0) *out = value;
+}
+
+kernel void any_32(device Any32 *out [[buffer(0)]], constant Any32 &value [[buffer(1)]],
+                   uint i [[thread_position_in_grid]])
+{
+    if (i == 0) *out = value;
+}
+
+kernel void any_64(device Any64 *out [[buffer(0)]], constant Any64 &value [[buffer(1)]],
+                   uint i [[thread_position_in_grid]])
+{
+    if (i == 0) *out = value;
+}

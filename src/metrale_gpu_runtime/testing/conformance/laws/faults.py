@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -192,7 +193,8 @@ def a_stray_write_is_caught(target: ConformanceTarget) -> None:
             assert finding.allocation is not None
             assert "three numbers" in finding.allocation
             if finding.source_line is not None:
-                line = (KERNELS / "suite.cu").read_text().splitlines()[finding.source_line - 1]
+                name = Path(finding.source_file).name if finding.source_file is not None else "suite.cu"
+                line = (KERNELS / name).read_text().splitlines()[finding.source_line - 1]
                 assert "out[index] = value" in line, f"blames line {finding.source_line}: {line}"
         assert len(gpu.findings) == 3
         assert buffer.numpy().tolist() == [1, 2, 3]

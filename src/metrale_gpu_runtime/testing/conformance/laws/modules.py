@@ -63,7 +63,7 @@ def a_missing_kernel_is_explained(target: ConformanceTarget) -> None:
         assert set(module) >= {"affine", "whereabouts"}
 
 
-@case(field=(43,))
+@case(field=(43,), where=("mangled_names",))
 def a_cpp_kernel_is_found_by_its_plain_name(target: ConformanceTarget) -> None:
     """A kernel that C++ mangled is found by the name its author wrote and by its symbol, and is one kernel."""
     with target.opened() as gpu:
@@ -84,7 +84,7 @@ def a_second_lookup_costs_nothing(target: ConformanceTarget) -> None:
             assert gpu.kernel("suite", "affine").handle == first.handle
 
 
-@case()
+@case(needs=("module_variables",))
 def a_modules_variables_are_memory(target: ConformanceTarget) -> None:
     """A variable of a module reads as it was initialised, and what is written there the kernels see."""
     with target.opened() as gpu:

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from ....backend import GpuBackend
-from ....buffers import In
+from ....buffers import DeviceBuffer, In
 from ....errors import (
     ArgumentCountError,
     ArgumentError,
@@ -17,19 +17,21 @@ from ....errors import (
     ArgumentSizeError,
     ElementTypeError,
     GpuError,
+    NotSupported,
 )
 from ....handles import DevicePtr
 from ....kernel import Kernel
 from ....launch import KernelLaunch
 from ....scalars import f64, u32, u64
+from ....slots import slot
 from ..case import case
 from ..known import knows
 from ..refused import refused
 from ..target import SIGNATURES, ConformanceTarget
 
 
-def _with(gpu: GpuBackend, kernel: Kernel, add: str, value: object) -> Callable[[], object]:
-    return lambda: getattr(KernelLaunch(gpu, kernel).arg_ptr(DevicePtr(0)), f"arg_{add}")(value)
+def _with(gpu: GpuBackend, kernel: Kernel, out: DeviceBuffer, add: str, value: object) -> Callable[[], object]:
+    return lambda: getattr(KernelLaunch(gpu, kernel).arg_ptr(out), f"arg_{add}")(value)
 
 
 @case(invariants=(2,), field=(15,))
@@ -49,9 +51,9 @@ def numbers_out_of_range_are_refused(target: ConformanceTarget) -> None:
         ("u32", np.int64(-7), (0, 2**32 - 1)),
     )
     with target.opened() as gpu:
-        kernel = target.kernel(gpu, "echo_32")
+        kernel, out = target.kernel(gpu, "echo_32"), gpu.buffer(4)
         for add, value, limits in wrong:
-            error = refused(target, gpu, _with(gpu, kernel, add, value), ArgumentRangeError, index=1, says=(add,))
+            error = refused(target, gpu, _with(gpu, kernel, out, add, value), ArgumentRangeError, index=1, says=(add,))
             assert error.expected == limits
 
 
@@ -72,9 +74,9 @@ def numbers_of_the_wrong_kind_are_refused(target: ConformanceTarget) -> None:
         ("f64", "2.5", "scalar"),
     )
     with target.opened() as gpu:
-        kernel = target.kernel(gpu, "echo_32")
+        kernel, out = target.kernel(gpu, "echo_32"), gpu.buffer(4)
         for add, value, word in wrong:
-            refused(target, gpu, _with(gpu, kernel, add, value), ArgumentKindError, index=1, says=(word,))
+            refused(target, gpu, _with(gpu, kernel, out, add, value), ArgumentKindError, index=1, says=(word,))
 
 
 @case(invariants=(3,), field=(1,))
@@ -142,17 +144,53 @@ def too_few_or_too_many_arguments_are_refused(target: ConformanceTarget) -> None
 def a_value_of_the_wrong_kind_is_refused(target: ConformanceTarget) -> None:
     """An integer for a float parameter, a float for an integer one and a pointer for either are refused by name."""
     with target.opened() as gpu:
-        out = gpu.array(np.zeros(3, dtype=np.uint32))
+        out, real = gpu.array(np.zeros(3, dtype=np.uint32)), gpu.array(np.zeros(3, dtype=np.float32))
         for function, add, value, error in (
             ("echo_f32", "u32", 2, ArgumentKindError),
             ("echo_32", "f32", 2.0, ArgumentKindError),
             ("echo_f64", "ptr", out.ptr, ArgumentKindError),
             ("echo_32", "ptr", out.ptr, ArgumentError),
+            ("affine", "ptr", real, ElementTypeError),
         ):
-            if add in ("u32", "f32") and not knows(target.kernel(gpu, function), 1, "floating"):
+            if function == "echo_f64" and "f64" in gpu.capabilities.unsupported_scalars:
                 continue
-            launch = getattr(KernelLaunch(gpu, target.kernel(gpu, function)).arg_ptr(out.ptr), f"arg_{add}")(value)
+            kernel = target.kernel(gpu, function)
+            if add in ("u32", "f32") and not knows(kernel, 1, "floating"):
+                continue
+            # Where a value may as well lie in memory, what lies there must be of its type.
+            if add == "ptr" and (error is ElementTypeError) != knows(kernel, 1, "by_reference"):
+                continue
+            launch = getattr(KernelLaunch(gpu, kernel).arg_ptr(out.ptr), f"arg_{add}")(value)
+            for _ in range(len(kernel.signature.parameters or (None, None)) - 2):
+                launch.arg_u32(1)
             refused(target, gpu, launch.launch, error, index=1, says=(function,))
+
+
+@case(invariants=(3, 7), field=(22,), where=("not null_pointers",))
+def null_is_refused_where_it_is_no_pointer(target: ConformanceTarget) -> None:
+    """Where a device binds memory to every pointer, null and empty memory are refused in every way of giving them."""
+    with target.opened() as gpu:
+        kernel = target.kernel(gpu, "echo_32")
+        out = gpu.array(np.zeros(3, dtype=np.uint32))
+        prepared = kernel[1, 1].prepare(out.ptr, u32(41))
+        slotted = KernelLaunch(gpu, kernel).arg_ptr(slot("where")).arg_u32(43).prepare()
+        with gpu.sequence() as step:
+            KernelLaunch(gpu, kernel).arg_ptr(slot("where")).arg_u32(43).launch()
+        for null in (None, DevicePtr(0), gpu.empty(0, np.uint32)):
+            launches: tuple[Callable[[], object], ...] = (
+                partial(KernelLaunch(gpu, kernel).arg_ptr, null),
+                partial(kernel[1, 1], null, u32(42)),
+                partial(prepared, null, u32(42)),
+                partial(slotted, where=null),
+                partial(step, where=null),
+            )
+            for launch in launches:
+                refused(target, gpu, launch, NotSupported, says=("echo_32", "argument 0", "buffer"))
+        prepared()
+        assert out.numpy().tolist() == [41, 0, 0]
+        step(where=out)
+        slotted(where=out)
+        assert out.numpy().tolist() == [43, 0, 0]
 
 
 @case(invariants=(2, 3), needs=("scalar u64",))
@@ -168,7 +206,7 @@ def a_bare_number_needs_a_known_kind(target: ConformanceTarget) -> None:
         refused(target, gpu, lambda: four[1, 1](out.ptr, 1.0), ArgumentKindError, index=1)
         refused(target, gpu, lambda: four[1, 1](out.ptr, True), ArgumentKindError, index=1)
         parameter = eight.signature.parameter(1)
-        if parameter is not None and parameter.kind is None:
+        if parameter is not None and parameter.kind is None and parameter.scalar is None:
             refused(target, gpu, lambda: eight[1, 1](out.ptr, 5), ArgumentKindError, index=1)
         eight[1, 1](out.ptr, u64(5))
         assert int(out.numpy()[0]) == 5

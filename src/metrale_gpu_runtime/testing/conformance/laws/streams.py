@@ -57,7 +57,7 @@ def none_and_zero_are_the_default_stream(target: ConformanceTarget) -> None:
         launch = KernelLaunch(gpu, kernel).args(values.ptr, u32(2), u32(1), u32(1))
         refused(target, gpu, lambda: launch.launch(True), TypeError)
         refused(target, gpu, lambda: launch.launch(0.0), TypeError)  # type: ignore[arg-type]
-        if gpu.capabilities.backend not in ("cuda", "hip"):
+        if not gpu.capabilities.raw_stream_handles:
             refused(target, gpu, lambda: launch.launch(0x7F00_1234), NotSupported)
 
 
