@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 _TOKEN = re.compile(
     r"""
-    (?P<marker>^\#[ ]\d+[ ]"[^\n]*$)
+    (?P<marker>^\#[ ]\d+[ ]"[^\n]*$|^[ \t]*\#[ \t]*pragma\b[^\n]*$)
   | (?P<space>(?:\s|\\\n)+)
   | (?P<comment>//[^\n]*|/\*.*?\*/)
   | (?P<string>"(?:\\.|[^"\\\n])*")
