@@ -36,7 +36,6 @@ _OUT: _Argument = {"type": b"^@", "type_modifier": b"o"}
 OWNED: Mapping[bytes, tuple[_Argument, ...]] = {
     b"newBufferWithLength:options:": (_COUNT, _COUNT),
     b"newCommandQueue": (),
-    b"newCommandQueueWithMaxCommandBufferCount:": (_COUNT,),
     b"newComputePipelineStateWithDescriptor:options:reflection:error:": (_OBJECT, _COUNT, _OUT, _OUT),
     b"newFunctionWithName:": (_OBJECT,),
     b"newFunctionWithName:constantValues:error:": (_OBJECT, _OBJECT, _OUT),

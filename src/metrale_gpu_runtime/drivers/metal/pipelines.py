@@ -56,7 +56,7 @@ def make_pipeline(
     descriptor.setLabel_(name)
     descriptor.setComputeFunction_(function)
     state, reflection, error = device.newComputePipelineStateWithDescriptor_options_reflection_error_(
-        descriptor, metal.MTLPipelineOptionBindingInfo | metal.MTLPipelineOptionBufferTypeInfo, None, None
+        descriptor, metal.MTLPipelineOptionBindingInfo, None, None
     )
     if state is None:
         log = str(error.localizedDescription()) if error is not None else "it says nothing"

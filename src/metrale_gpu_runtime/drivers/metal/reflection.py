@@ -90,10 +90,6 @@ def _buffer(metal: Any, binding: Any) -> KernelBinding:
         metal.MTLBindingAccessWriteOnly: "write",
         metal.MTLBindingAccessReadWrite: "read-write",
     }
-    data_type = binding.bufferDataType()
-    if data_type == metal.MTLDataTypePointer:
-        pointer = binding.bufferPointerType()
-        data_type = pointer.elementType() if pointer is not None else metal.MTLDataTypeNone
     return KernelBinding(
         kind="buffer",
         index=binding.index(),
@@ -101,7 +97,7 @@ def _buffer(metal: Any, binding: Any) -> KernelBinding:
         access=access[binding.access()],
         nbytes=binding.bufferDataSize(),
         align=binding.bufferAlignment(),
-        type_name=type_names(metal).get(data_type),
+        type_name=type_names(metal).get(binding.bufferDataType()),
     )
 
 
