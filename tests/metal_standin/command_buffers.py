@@ -294,7 +294,6 @@ class CommandBuffer(Base):
         with self.world.change:
             self.is_done = True
             self.queue.outstanding.discard(self)
-            self.world.finished.append(self.label or "")
             self.world.change.notify_all()
 
     def _describe(self, fault: Fault) -> NSError:

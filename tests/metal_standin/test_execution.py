@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -246,6 +247,32 @@ def test_held_work_is_let_go_one_by_one(setting: Setting) -> None:
         (("1 add",), ("dispatch add",)),
         (("20 add",), ("dispatch add",)),
     ]
+
+
+def test_a_full_queue_waits_for_room(setting: Setting) -> None:
+    """With 64 committed command buffers the next one is handed out when the first is done, and not before."""
+    setting.standin.hold()
+    got: list[Any] = []
+
+    def take() -> None:
+        with setting.objc.autorelease_pool():
+            got.append(setting.queue.commandBuffer())
+
+    with setting.objc.autorelease_pool():
+        held = [setting.queue.commandBuffer() for _ in range(64)]
+        for commands in held:
+            commands.commit()
+        other = threading.Thread(target=take)
+        other.start()
+        held[0].waitUntilScheduled()
+        assert not got
+        setting.standin.release(1)
+        other.join()
+        assert held[0].status() == setting.metal.MTLCommandBufferStatusCompleted
+        assert held[1].status() < setting.metal.MTLCommandBufferStatusCompleted
+    assert len(got) == 1
+    setting.standin.release()
+    setting.standin.wait_idle()
 
 
 def test_what_fails_next_is_the_nth_of_its_kind(setting: Setting) -> None:

@@ -80,7 +80,6 @@ class World:
     queue_ordinals: int = 0
     allocated: dict[int, int] = field(default_factory=dict)
     compile_library: Callable[..., Any] | None = None
-    finished: deque[str] = field(default_factory=lambda: deque(maxlen=10_000))
 
     def failure(self, kind: str) -> Failure | None:
         """The scripted failure whose turn it is, used up by this."""
