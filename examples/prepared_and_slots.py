@@ -18,7 +18,7 @@ COUNT = 300
 
 def main() -> None:
     with mg.open_backend(BACKEND) as gpu:
-        gpu.load_module("kernels", path=Path(__file__).with_name("kernels.ptx"))
+        gpu.load_module("kernels", path=Path(__file__).with_name("kernels"))
         kernel = gpu.kernel("kernels", "scale", signature="float* values, unsigned int count, float factor")
         values = gpu.array(np.ones(COUNT, np.float32))
 

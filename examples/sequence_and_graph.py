@@ -19,7 +19,7 @@ SIGNATURE = "float* values, unsigned int count, float number"
 
 def main() -> None:
     with mg.open_backend(BACKEND) as gpu:
-        gpu.load_module("kernels", path=Path(__file__).with_name("kernels.ptx"))
+        gpu.load_module("kernels", path=Path(__file__).with_name("kernels"))
         scale = gpu.kernel("kernels", "scale", signature=SIGNATURE)
         add = gpu.kernel("kernels", "add_constant", signature=SIGNATURE)
         values, result = gpu.array(np.ones(COUNT, np.float32)), gpu.empty(COUNT, np.float32)

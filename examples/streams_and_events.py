@@ -20,7 +20,7 @@ SIGNATURE = "float* values, unsigned int count, float number"
 
 async def main() -> None:
     with mg.open_backend(BACKEND) as gpu, gpu.create_stream() as copies, gpu.create_stream() as work:
-        gpu.load_module("kernels", path=Path(__file__).with_name("kernels.ptx"))
+        gpu.load_module("kernels", path=Path(__file__).with_name("kernels"))
         scale = gpu.kernel("kernels", "scale", signature=SIGNATURE)
         values = gpu.empty(COUNT, np.float32)
 

@@ -1,4 +1,4 @@
-"""The smallest whole program: load PTX, copy in, launch, copy out. The builder and the short form do the same.
+"""The smallest whole program: load code, copy in, launch, copy out. The builder and the short form do the same.
 
 Run it: `python examples/vector_add.py`
 """
@@ -18,7 +18,7 @@ COUNT = 1000
 
 def main() -> None:
     with mg.open_backend(BACKEND) as gpu:
-        gpu.load_module("kernels", path=Path(__file__).with_name("kernels.ptx"))
+        gpu.load_module("kernels", path=Path(__file__).with_name("kernels"))
         # PTX alone knows neither names nor signs nor element types; the declaration says them.
         kernel = gpu.kernel(
             "kernels", "vector_add", signature="const float* a, const float* b, float* sum, unsigned int count"
