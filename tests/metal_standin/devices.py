@@ -152,9 +152,12 @@ class Device(Base):
         if descriptor is None:
             raise journal.abort("MTLDevice newComputePipelineStateWithDescriptor: the descriptor is nil")
         limit = descriptor.values["maxTotalThreadsPerThreadgroup"]
-        return make_pipeline(self, descriptor.values["computeFunction"], options, reflected, limit)
+        label = descriptor.values["label"]
+        return make_pipeline(self, descriptor.values["computeFunction"], options, reflected, limit, label)
 
-    def do_newSharedEvent(self) -> Fresh:
+    def do_newSharedEvent(self) -> Fresh | None:
+        if self.world.failure("event") is not None:
+            return None
         return Fresh(SharedEvent(self.world, self))
 
     def do_newEvent(self) -> Fresh:

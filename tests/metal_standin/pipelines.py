@@ -16,7 +16,9 @@ _ENUMS: dict[str, int] = DATA["enums"]
 _BINDING_INFO, _TYPE_INFO = _ENUMS["MTLPipelineOptionBindingInfo"], _ENUMS["MTLPipelineOptionBufferTypeInfo"]
 
 
-def make_pipeline(device: Any, function: Any, options: int, reflected: bool, limit: int = 0) -> tuple[Any, Any, Any]:
+def make_pipeline(
+    device: Any, function: Any, options: int, reflected: bool, limit: int = 0, label: str | None = None
+) -> tuple[Any, Any, Any]:
     """(pipeline, reflection, error); the reflection only where it is asked for and there is a place for it."""
     world = device.world
     if function is None:
@@ -31,7 +33,7 @@ def make_pipeline(device: Any, function: Any, options: int, reflected: bool, lim
     failure = world.failure("pipeline")
     if failure is not None:
         return None, None, Fresh(NSError(world, "AGXMetalG14X", failure.code, failure.text))
-    state = PipelineState(world, device, function, limit)
+    state = PipelineState(world, device, function, limit, label)
     if state.static_nbytes > world.facts.threadgroup_memory:
         text = (
             f"Threadgroup memory size ({state.static_nbytes}) exceeds the maximum threadgroup memory allowed "
@@ -52,9 +54,9 @@ class PipelineState(Base):
     protocol = "MTLComputePipelineState"
     __slots__ = ("by_kind", "compiled", "device", "label", "max_threads", "name", "static_nbytes")
 
-    def __init__(self, world: World, device: Any, function: Function, limit: int) -> None:
+    def __init__(self, world: World, device: Any, function: Function, limit: int, label: str | None) -> None:
         super().__init__(world)
-        self.device, self.name, self.label = device, function.name, function.label
+        self.device, self.name, self.label = device, function.name, label
         self.compiled = function.compile()
         own = self.compiled.max_total_threads or world.facts.max_total_threads
         self.max_threads = min(own, limit or own, world.facts.max_total_threads)
