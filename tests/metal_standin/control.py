@@ -19,7 +19,7 @@ from .world import Committed, Facts, Failure, World, begin, world
 SITE = Path(__file__).parent / "site"
 FACTS_VARIABLE = "METRALE_METAL_STANDIN"
 _MODULES = ("Metal", "objc", "Foundation")
-_KINDS = ("command buffer", "buffer", "library", "pipeline", "queue")
+_KINDS = ("command buffer", "buffer", "library", "pipeline", "queue", "event")
 
 
 def environment(**facts: Any) -> dict[str, str]:
@@ -109,7 +109,7 @@ class MetalStandIn:
         """The nth next operation of this kind fails, once.
 
         "command buffer": it ends with this MTLCommandBufferError; nothing of it runs, or with `encoder` (a label or an
-        ordinal) all before that one does. "buffer" and "queue": the device returns nil. "library" and "pipeline":
+        ordinal) all before that one does. "buffer", "queue", "event": the device returns nil. "library" and "pipeline":
         nil and an error. Raises KeyError for another kind.
         """
         if kind not in _KINDS:

@@ -93,3 +93,21 @@ def members(struct: str) -> tuple[Type, ...]:
         kind, position = one_type(body, position)
         found.append(kind)
     return tuple(found)
+
+
+_NBYTES = {
+    **dict.fromkeys("cCzBZt", 1),
+    **dict.fromkeys("sST", 2),
+    **dict.fromkeys("iI", 4),
+    **dict.fromkeys("lLqQ", 8),
+}
+
+
+def are_compatible(one: Type, other: Type) -> bool:
+    """Whether PyObjC takes the second in the place of the first: of one size, and both numbers, objects or the like."""
+    if one.code in _NBYTES and other.code in _NBYTES:
+        return _NBYTES[one.code] == _NBYTES[other.code]
+    if one.code.startswith("{") and other.code.startswith("{"):
+        pairs = members(one.code), members(other.code)
+        return len(pairs[0]) == len(pairs[1]) and all(are_compatible(a, b) for a, b in zip(*pairs, strict=True))
+    return one.code == other.code

@@ -9,7 +9,7 @@ from typing import Any
 
 from . import proxies
 from .checking import check_for
-from .encodings import Type, one_type
+from .encodings import Type, are_compatible, one_type
 from .interface import DATA, Message, python_names
 from .journal import journal
 from .metadata import registry
@@ -25,17 +25,20 @@ _OWNED = re.compile(r"_*(new|alloc|init|copy|mutableCopy)(?![a-z])")
 _HANDLED = re.compile(r"_*(alloc|init|copy|mutableCopy)(?![a-z])")
 
 
-def _with_metadata(kind: Type, entry: dict[str, Any]) -> Type:
+def _with_metadata(kind: Type, entry: dict[str, Any], where: str) -> Type:
     """The type as metadata overrides it; an object's class stays, which metadata does not know."""
     if "type" not in entry:
         return kind
     stated = one_type(entry["type"])[0]
+    if not are_compatible(kind, stated):
+        journal.note(f"{where}: metadata says {stated.code}, the method has {kind.code}; PyObjC ignores that")
+        return kind
     return replace(stated, of=kind.of) if stated.is_object else stated
 
 
 def _result(message: Message, where: str, metadata: dict[str, Any]) -> Callable[[Any], Any]:
     entry = metadata.get("retval", {})
-    kind = _with_metadata(message.result, entry)
+    kind = _with_metadata(message.result, entry, where)
     if kind.is_object:
         owned = _OWNED.match(message.selector) is not None
         # PyObjC knows the rule for `new` with classes only: what instances return from it keeps one count too many,
@@ -107,7 +110,7 @@ def _compile(message: Message, name: str) -> Any:
     where = f"{owner} {selector}"
     metadata = {} if message.of_class else registry.find(owner, selector)
     entries = metadata.get("arguments", {})
-    kinds = [_with_metadata(kind, entries.get(i + 2, {})) for i, kind in enumerate(message.arguments)]
+    kinds = [_with_metadata(kind, entries.get(i + 2, {}), where) for i, kind in enumerate(message.arguments)]
     checks = [check_for(kind, entries.get(i + 2, {}), f"{where}, argument {i}") for i, kind in enumerate(kinds)]
     outs = [
         i for i, kind in enumerate(kinds) if kind.code == "^@" and entries.get(i + 2, {}).get("type_modifier") != "n"

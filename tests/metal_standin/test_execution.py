@@ -283,6 +283,8 @@ def test_what_fails_next_is_the_nth_of_its_kind(setting: Setting) -> None:
     assert setting.buffer(4) is not None
     setting.standin.fail_next("queue")
     assert setting.device.newCommandQueue() is None
+    setting.standin.fail_next("event")
+    assert setting.device.newSharedEvent() is None
     setting.standin.fail_next("library", 2, text="no compiler")
     setting.standin.fail_next("pipeline", 3, text="no room")
     with setting.objc.autorelease_pool():

@@ -62,6 +62,18 @@ def test_metadata_that_has_no_effect_is_entered(
     assert text in entered
 
 
+def test_metadata_of_another_type_is_ignored_and_entered(setting: Setting) -> None:
+    """A type of another size does not replace the method's own."""
+    with setting.standin.shipped_metadata():
+        setting.objc.registerMetaDataForSelector(
+            b"NSObject",
+            b"newBufferWithLength:options:",
+            {"retval": {"already_retained": True}, "arguments": {2: {"type": b"I"}, 3: {"type": b"q"}}},
+        )
+        assert setting.device.newBufferWithLength_options_(48, 0).length() == 48
+    assert "metadata says I, the method has Q" in setting.standin.take_violations()[0]
+
+
 def test_a_result_that_is_not_retained_is_called_so_to_its_harm(setting: Setting) -> None:
     """already_retained on what is autoreleased would release it once too often."""
     with setting.standin.shipped_metadata(), setting.objc.autorelease_pool():
