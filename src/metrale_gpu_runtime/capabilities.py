@@ -24,7 +24,8 @@ class Capabilities:
     where the launch names it (`.uses`). `function_constants`: a kernel is specialised by values given when it is looked
     up. `module_variables`: the variables of a module are memory.
     `mangled_names`: kernels of C++ have mangled symbols. A value over `max_inline_argument_nbytes` is put into memory
-    of the driver's own for the time of the launch.
+    of the driver's own for the time of the launch; where that is stated, values take buffers' places
+    (`max_buffer_arguments`) as pointers do.
     """
 
     backend: str

@@ -224,7 +224,9 @@ def check_arguments(
     local = local_nbytes(layout, capabilities)
     if local:
         check_shared_mem(local, kernel, capabilities, attributes)
-    buffers = sum(1 for each in descriptions if each.kind == "pointer")
+    # Where values are bound inline they take the places of buffers.
+    bound = ("pointer",) if capabilities.max_inline_argument_nbytes is None else ("pointer", "value")
+    buffers = sum(1 for each in descriptions if each.kind in bound)
     for what, asked, limit in (
         ("arguments", len(descriptions), capabilities.max_arguments),
         ("buffer arguments", buffers, capabilities.max_buffer_arguments),

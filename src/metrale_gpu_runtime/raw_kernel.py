@@ -10,6 +10,7 @@ from .driver import FunctionAttributes
 from .errors import ArgumentCountError
 from .geometry import Extent
 from .kernel import Kernel
+from .modules.formats import ANY
 from .modules.sources import strings_given
 
 if TYPE_CHECKING:
@@ -69,13 +70,15 @@ class RawKernel:
 def load_raw_kernel(gpu: GpuBackend, source: str, name: str, options: Sequence[str] = ()) -> RawKernel:
     """Compile `source` for this backend and find `name` in it; the same source and options are compiled once.
 
-    `name` may be a C++ name such as `scale<float>`. Raises CompileError, KernelNotFound, BackendUnavailable (no
-    compiler).
+    `name` may be a C++ name such as `scale<float>` where the backend instantiates templates (CUDA C, HIP C); Metal
+    source instantiates its own. Raises CompileError, KernelNotFound, BackendUnavailable (no compiler).
     """
     if not isinstance(source, str):
         raise TypeError(f"raw_kernel takes the source as a string, not {type(source).__name__}")
     options = strings_given("options", options)
-    expressions = (name,) if "<" in name or "::" in name else ()
+    capabilities = gpu.capabilities
+    instantiates = bool(capabilities.source_languages) or ANY in capabilities.code_formats
+    expressions = (name,) if instantiates and ("<" in name or "::" in name) else ()
     text = "\0".join((source, *options, *expressions))
     module_name = f"raw_{name.split('<')[0]}_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
     if not gpu.has_module(module_name):

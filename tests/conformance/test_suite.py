@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from metrale_gpu_runtime.errors import NotSupported
+from metrale_gpu_runtime.signature import kernels_of_msl
 from metrale_gpu_runtime.testing.conformance import KERNELS, ConformanceCase, ConformanceTarget, cases
-from metrale_gpu_runtime.testing.conformance.bodies import SUITE
+from metrale_gpu_runtime.testing.conformance.bodies import BOUND, SUITE
 
 # Entries of the case collection that a backend without special hardware can show; those that need a fault plan, a
 # profile or a compiler have tests of their own.
@@ -39,7 +40,7 @@ SHOWN_BY_THE_SUITE = {
     29,
     30,
 }
-SHOWN_BY_THE_SUITE |= {31, 38, 40, 43, 44, 47, 48}
+SHOWN_BY_THE_SUITE |= {31, 32, 33, 38, 40, 43, 44, 47, 48}
 
 
 class PretendTarget(ConformanceTarget):
@@ -137,3 +138,11 @@ def test_every_kernel_has_a_body():
     text = (KERNELS / "suite.ptx").read_text()
     entries = {line.split()[2].rstrip("(") for line in text.splitlines() if line.startswith(".visible .entry")}
     assert entries == set(SUITE)
+
+
+def test_every_kernel_of_metals_has_a_body():
+    """Metal's suite has the kernels of the others but those of doubles and of mangled names; `bound` has a body for each."""
+    texts = {name: set(kernels_of_msl((KERNELS / f"{name}.metal").read_text())) for name in ("suite", "bound")}
+    assert set(SUITE) - texts["suite"] == {"echo_f64", "_Z7mangledPji"}
+    assert texts["suite"] <= set(SUITE)
+    assert texts["bound"] == set(BOUND)

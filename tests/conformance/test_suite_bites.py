@@ -114,6 +114,13 @@ def zero_last_byte(image, geometry, stream):
     return bytes(image[:-1]) + b"\0", geometry, stream
 
 
+def cut_inline_data(image, geometry, stream):
+    """Only what goes inline arrives of a large value."""
+    if len(image) > 8192:
+        image = image[:4100] + bytes(len(image) - 4104) + image[-4:]
+    return image, geometry, stream
+
+
 def one_stream_for_all(image, geometry, stream):
     return image, geometry, 0
 
@@ -133,6 +140,29 @@ class KeepsOneImage(MockDriver):
 
         real = super().prepare_launch(kernel, layout)
         return Target()
+
+
+class NamesNoMemory(MockDriver):
+    """What a launch names beside its arguments is not handed on."""
+
+    def prepare_launch(self, kernel, layout):
+        real = super().prepare_launch(kernel, layout)
+
+        class Target(LaunchTarget):
+            def submit(self, image, geometry, stream, ordinal):
+                real.submit(image, geometry, stream, ordinal)
+
+        return Target()
+
+
+class MakesOneKernel(MockDriver):
+    """The first set of constants is taken for all."""
+
+    def specialised_function(self, module, name, constants):
+        made = self.__dict__.setdefault("made", {})
+        if name not in made:
+            made[name] = super().specialised_function(module, name, constants)
+        return made[name]
 
 
 class LeaksMemory(MockDriver):
@@ -217,6 +247,16 @@ H100_DEFECTS = [
 ]
 
 
+# Of a device that binds arguments one by one.
+M2_DEFECTS = [
+    (NamesNoMemory, "memory_that_a_launch_uses_is_reached"),
+    (NamesNoMemory, "memory_reached_through_memory_is_kept"),
+    (MakesOneKernel, "function_constants_make_the_kernel"),
+    (changing(cut_inline_data), "a_large_value_arrives_whole"),
+    (changing(zero_last_byte), "pointers_inside_memory_are_exact"),
+]
+
+
 @pytest.fixture(autouse=True)
 def _end_here(monkeypatch):
     """What a broken driver leaves behind raises in finalisers: let that happen now, and to nobody."""
@@ -241,7 +281,7 @@ class DefectiveTarget(MockTarget):
     ("driver", "name", "profile"),
     [
         pytest.param(driver, name, profile, id=f"{driver.__name__}-{name}")
-        for profile, defects in (("generic", DEFECTS), ("H100", H100_DEFECTS))
+        for profile, defects in (("generic", DEFECTS), ("H100", H100_DEFECTS), ("M2", M2_DEFECTS))
         for driver, name in defects
     ],
 )

@@ -103,6 +103,8 @@ class LoadedModule:
     def _template_hint(self, function: str) -> str:
         """What to do when the source has a template of this name that nothing has instantiated."""
         base = re.escape(function.split("<")[0].split("::")[-1])
+        if any(part.code.format == "msl" for part in self.parts):
+            return self._metal_template_hint(base)
         template = re.compile(rf"\btemplate\s*<[^;{{}}]*>[^;{{}}()]*__global__[^;{{}}]*\b{base}\s*\(")
         if not any(part.code.is_source and template.search(part.code.text()) for part in self.parts):
             return ""
@@ -110,6 +112,15 @@ class LoadedModule:
         return (
             f"The source has a template of that name; it becomes a kernel when it is instantiated: "
             f'load_module(…, names=("{wanted}",)).'
+        )
+
+    def _metal_template_hint(self, base: str) -> str:
+        template = re.compile(rf"\btemplate\s*<[^;{{}}]*>[^;{{}}()]*\bkernel\b[^;{{}}]*\b{base}\s*\(")
+        if not any(template.search(part.code.text()) for part in self.parts):
+            return ""
+        return (
+            "The source has a template of that name; it becomes a kernel where the source instantiates it under a name "
+            f'for the host: template [[host_name("{base}_float")]] kernel void {base}<float>(…);'
         )
 
     # ------------------------------------------------ signatures

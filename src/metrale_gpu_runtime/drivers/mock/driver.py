@@ -774,8 +774,9 @@ class MockDriver(Driver):
         elif kernel.definition.body is not None:
             body, symbols = kernel.definition.body, kernel.module.symbols
             resident = operation.regions if self.capabilities.explicit_residency else None
-            context = KernelContext(call, self._memory, symbols, kernel.constants, resident)
-            operation.action = lambda: self._run_body(body, context)
+            operation.action = lambda: self._run_body(
+                body, KernelContext(call, self._memory, symbols, kernel.constants, resident)
+            )
 
     def _pointed_at(self, call: calls.Launch) -> tuple[Region, ...]:
         addresses = [a.address for a in call.arguments if a.kind is ArgumentKind.POINTER]
