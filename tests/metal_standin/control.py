@@ -120,16 +120,17 @@ class MetalStandIn:
         """From now on the GPU runs no further command buffer; those committed stay scheduled."""
         with world().change:
             world().is_held = True
-            world().allowed = 0
+            world().allowed.clear()
 
-    def release(self, count: int | None = None) -> None:
-        """The GPU runs again: for ever, or so many command buffers more."""
+    def release(self, count: int | None = None, *, queue: Any = None) -> None:
+        """The GPU runs again: for ever, or so many command buffers more, of any queue or of this MTLCommandQueue."""
         here = world()
         with here.change:
             if count is None:
                 here.is_held = False
             else:
-                here.allowed += count
+                key = None if queue is None else queue._native.ordinal
+                here.allowed[key] = here.allowed.get(key, 0) + count
             here.change.notify_all()
 
     def wait_idle(self) -> None:

@@ -249,6 +249,22 @@ def test_held_work_is_let_go_one_by_one(setting: Setting) -> None:
     ]
 
 
+def test_one_queue_is_let_go_and_another_stays_held(setting: Setting) -> None:
+    """release(2, queue=...) is for that queue alone, whichever asks first."""
+    setting.standin.hold()
+    other = setting.device.newCommandQueue()
+    with setting.objc.autorelease_pool():
+        held, first, second = other.commandBuffer(), setting.queue.commandBuffer(), setting.queue.commandBuffer()
+        for commands in (held, first, second):
+            commands.commit()
+        held.waitUntilScheduled()
+        setting.standin.release(2, queue=setting.queue)
+        second.waitUntilCompleted()
+        assert held.status() == setting.metal.MTLCommandBufferStatusScheduled
+        setting.standin.release()
+        held.waitUntilCompleted()
+
+
 def test_a_full_queue_waits_for_room(setting: Setting) -> None:
     """With 64 committed command buffers the next one is handed out when the first is done, and not before."""
     setting.standin.hold()

@@ -75,7 +75,8 @@ class World:
     queues: list[CommandQueue] = field(default_factory=list)
     devices: list[Device] = field(default_factory=list)
     is_held: bool = False
-    allowed: int = 0
+    # How many command buffers may run although it is held: of a queue by its ordinal, or of any (None).
+    allowed: dict[int | None, int] = field(default_factory=dict)
     is_over: bool = False
     queue_ordinals: int = 0
     allocated: dict[int, int] = field(default_factory=dict)
@@ -93,13 +94,15 @@ class World:
                 self.failures.remove(found)
             return found
 
-    def pass_gate(self) -> bool:
-        """Wait until the GPU may run one more command buffer; False where this world is over."""
+    def pass_gate(self, queue: int) -> bool:
+        """Wait until the GPU may run one more command buffer of this queue; False where this world is over."""
         with self.change:
-            while self.is_held and not self.allowed and not self.is_over:
+            while self.is_held and not self.is_over:
+                ticket = next((key for key in (queue, None) if self.allowed.get(key)), -1)
+                if ticket != -1:
+                    self.allowed[ticket] -= 1
+                    break
                 self.change.wait()
-            if self.is_held and self.allowed:
-                self.allowed -= 1
             return not self.is_over
 
     def end(self) -> None:
