@@ -20,7 +20,17 @@ NAME = "program_source"
 LANGUAGE_VERSION = 310
 
 # No contraction: with fast math off a product and a sum are rounded one by one unless fma is written.
-_CODE = ("-O2", "-fPIC", "-fsigned-char", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden", "-fwrapv")
+_CODE = (
+    "-O2",
+    "-Xclang",
+    "-ffloat16-excess-precision=none",
+    "-fPIC",
+    "-fsigned-char",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fvisibility=hidden",
+    "-fwrapv",
+)
 _LANGUAGE = (
     "-std=c++17",
     "-w",
@@ -125,23 +135,24 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
 
 def preprocessing(macros: dict[str, str]) -> tuple[str, ...]:
     """Arguments that expand the user's text."""
-    return ("-E", "-x", "c++", NAME, *_defines(macros))
+    return ("-E", "-x", "c++", NAME, *(f"-D{name}={value}" for name, value in macros.items()))
 
 
-def checking(macros: dict[str, str]) -> tuple[str, ...]:
-    """Arguments that read the user's text with address spaces as types of their own."""
-    return ("-fsyntax-only", "-DMSL_CHECK", "-include", str(PRELUDE), "-x", "c++", NAME, *_defines(macros))
+def checking(folder: Path, macros: dict[str, str]) -> tuple[str, ...]:
+    """Arguments that read the user's text in `folder` with address spaces as types of their own."""
+    # Behind the prelude: -DN=4 would rewrite the prelude's own names.
+    text = "".join(f"#define {name} {value}\n" for name, value in macros.items())
+    (folder / "macros.h").write_text(text, encoding="utf-8")
+    return ("-fsyntax-only", "-DMSL_CHECK", "-include", str(PRELUDE), "-include", "macros.h", "-x", "c++", NAME)
 
 
 def code_making(text: str, library: str, *, fast_math: bool) -> tuple[str, ...]:
     """Arguments that make a library of kernels."""
     math = ("-ffast-math",) if fast_math else ("-ffp-contract=off",)
+    if fast_math and platform.machine() in ("x86_64", "AMD64"):
+        math = (*math, "-mno-daz-ftz")  # Else loading the library would flush denormals in all of the process.
     arguments = (*_CODE, *_machine_flags(), *math, "-include", str(PRELUDE), "-x", "c++", text)
     return (*arguments, "-x", "none", str(runtime()), "-shared", "-o", library)
-
-
-def _defines(macros: dict[str, str]) -> tuple[str, ...]:
-    return tuple(f"-D{name}={value}" for name, value in macros.items())
 
 
 @functools.cache

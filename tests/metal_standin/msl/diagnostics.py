@@ -24,7 +24,7 @@ _WORDS = (
 # A structure is copied from any memory in Metal; to the host's compiler the copy would need constructors of its own.
 _COPY = re.compile(r"no matching constructor for initialization of|no viable overloaded '='|no viable conversion from")
 _IMPLICIT = re.compile(
-    r"candidate (?:constructor|function) \(the implicit (?:copy|move|default)|candidate (?:constructor|function) not viable"
+    r"candidate (?:constructor|function) (?:\(the implicit (?:copy|move|default)|not viable|ignored: cannot be used to construct)"
 )
 
 

@@ -170,7 +170,7 @@ def _compile(source: str, macros: dict[str, str], fast_math: bool, work: Path) -
     for folder, text in (("asked", source), ("checked", _checkable(source))):
         (work / folder).mkdir()
         (work / folder / building.NAME).write_text(text, encoding="utf-8")
-    checking = building.start(work / "checked", *building.checking(macros))
+    checking = building.start(work / "checked", *building.checking(work / "checked", macros))
     preprocessing = building.start(work / "asked", *building.preprocessing(macros))
     preprocessed, complaint = preprocessing.communicate()
     _, checked = checking.communicate()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 from .reading import Declaration, Parameter, without_attributes
@@ -120,9 +121,15 @@ def _declarators(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
 
 
 def _constructions(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
-    """vec<T, N>(…), static_cast<float4>(…) and (float4)x convert by component."""
+    """vec<T, N>(…), static_cast<float4>(…) and (float4)x convert by component; so does `float3 v(a, 1);`."""
+    depth = 0
     for index, token in enumerate(tokens):
         following = tokens[index + 1 : index + 4]
+        depth += (token.text == "{") - (token.text == "}")
+        if token.text in VECTORS and depth and len(following) == 3 and following[0].kind == "word":
+            if following[1].text == "(" and _are_values(tokens, index + 2):
+                yield following[1].start, following[1].start, f" = {token.text}"
+            continue
         if token.text in ("vec", "static_cast") and following and following[0].text == "<":
             last = closing_angle(tokens, index + 1)
             inside = [t.text for t in tokens[index + 2 : last]]
@@ -145,6 +152,15 @@ def _constructions(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
             )
             if not is_call and (operand.kind in ("word", "number") or operand.text in ("(", "-", "*", "~")):
                 yield token.start, following[1].end, f"__msl_caster<{following[0].text}>{{}} ->* "
+
+
+def _are_values(tokens: Sequence[Token], opening: int) -> bool:
+    """Whether the parentheses behind a name hold values: a declared function would have types with names in them."""
+    last = closing(tokens, opening)
+    if last == opening + 1 or tokens[last + 1 : last + 2] == [] or tokens[last + 1].text not in (";", ","):
+        return False
+    inside = tokens[opening + 1 : last]
+    return not any(a.kind == b.kind == "word" for a, b in itertools.pairwise(inside))
 
 
 def threadgroup_variables(tokens: Sequence[Token]) -> Iterator[tuple[Token, Sequence[Token]]]:

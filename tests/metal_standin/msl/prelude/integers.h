@@ -27,8 +27,11 @@ template <> inline half abs(half x) { return (half)__builtin_fabsf((float)x); }
 template <class T> inline __msl_scalar<T> select(T no, T yes, bool which) { return which ? yes : no; }
 
 template <class T> inline __msl_whole<T> absdiff(T a, T b) { return a < b ? b - a : a - b; }
-template <class T> inline __msl_whole<T> addsat(T a, T b) { return __builtin_elementwise_add_sat(a, b); }
-template <class T> inline __msl_whole<T> subsat(T a, T b) { return __builtin_elementwise_sub_sat(a, b); }
+template <class T> struct numeric_limits;
+template <class T> inline __msl_whole<T> addsat(T a, T b)
+{ T sum; return !__builtin_add_overflow(a, b, &sum) ? sum : a < (T)0 ? numeric_limits<T>::min() : numeric_limits<T>::max(); }
+template <class T> inline __msl_whole<T> subsat(T a, T b)
+{ T difference; return !__builtin_sub_overflow(a, b, &difference) ? difference : !__is_signed(T) || a < (T)0 ? numeric_limits<T>::min() : numeric_limits<T>::max(); }
 template <class T> inline __msl_whole<T> hadd(T a, T b) { return (a & b) + ((a ^ b) >> 1); }
 template <class T> inline __msl_whole<T> rhadd(T a, T b) { return (a | b) - ((a ^ b) >> 1); }
 template <class T> inline __msl_whole<T> mulhi(T a, T b)
@@ -104,7 +107,6 @@ template <int N> inline bool any(__msl_bools<N> v) { bool r = false; for (int i 
 inline bool all(bool v) { return v; }
 inline bool any(bool v) { return v; }
 
-template <class T> struct numeric_limits;
 #define MSL_WHOLE_LIMITS(T, LOW, HIGH) \
     template <> struct numeric_limits<T> { \
         static constexpr T max() { return HIGH; } static constexpr T min() { return LOW; } static constexpr T lowest() { return LOW; } \
