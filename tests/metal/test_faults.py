@@ -116,7 +116,8 @@ def test_a_stream_that_waits_for_a_failed_one_is_released_and_told(room: Room):
     spoilt = [room.affine(x, 1, 10, 7, stream=other) for _ in range(BUSY_COUNT)]
     dropped = [room.affine(x, 1, 10, 8, stream=other) for _ in range(3)]
     # Only the first stream's command buffers; the other one's stay held.
-    room.standin.release(len(room.driver._streams[0]._in_flight))
+    stream = room.driver._streams[0]
+    room.standin.release(len(stream._in_flight), queue=stream._queue)
     room.driver._streams[0]._in_flight[-1].wait_natively()
     room.standin.release()
     fault = fault_of(lambda: room.driver.synchronize(other))
