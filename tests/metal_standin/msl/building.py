@@ -30,6 +30,8 @@ _CODE = (
     "-fno-rtti",
     "-fvisibility=hidden",
     "-fwrapv",
+    # A frame larger than the guard page below a stack must not reach what lies behind it.
+    "-fstack-clash-protection",
 )
 _LANGUAGE = (
     "-std=c++17",
