@@ -31,6 +31,8 @@ def a_graph_replays_what_was_captured(target: ConformanceTarget) -> None:
         stream.synchronize()
         assert values.numpy().tolist() == [1, 2, 3]
         graph.launch(stream)
+        # The two streams are not ordered with each other.
+        stream.synchronize()
         gpu.launch_graph(graph)
         gpu.synchronize()
         assert values.numpy().tolist() == [((v * 10 + 1) * 3 + 2) * 30 + 5 for v in (1, 2)] + [2]
