@@ -57,7 +57,13 @@ _LANGUAGE = (
 
 def compiler() -> str | None:
     """clang++ of version 19, or $MSL_CXX; None where there is none."""
-    return shutil.which(os.environ.get("MSL_CXX", "clang++-19"))
+    name = os.environ.get("MSL_CXX", "clang++-19")
+    return shutil.which(name) or shutil.which(name, path=os.defpath)
+
+
+def _environment() -> dict[str, str]:
+    """The environment for the compiler. Apple's is a part of the system: a PATH that leads nowhere does not hide it."""
+    return {**os.environ, "PATH": os.pathsep.join((os.environ.get("PATH", ""), os.defpath))}
 
 
 def required_compiler() -> str:
@@ -131,7 +137,13 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     """Start the compiler on a text in `folder`; its file names are those of the messages."""
     command = [required_compiler(), *_LANGUAGE, *arguments]
     return subprocess.Popen(
-        command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        cwd=folder,
+        env=_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
 
@@ -175,7 +187,7 @@ def runtime() -> Path:
             "-pthread",
         ]
         command += [str(HERE / "runtime.cpp"), f"-Wl,-soname,{library.name}", "-o", str(work / library.name), "-ldl"]
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = subprocess.run(command, env=_environment(), capture_output=True, text=True)
         if done.returncode:
             shutil.rmtree(work)
             raise RuntimeError(f"the runtime of the stand-in's kernels does not compile:\n{done.stderr}")
