@@ -40,6 +40,7 @@ _LANGUAGE = (
     "-Wno-unknown-attributes",
     "-ferror-limit=0",
     "-fno-spell-checking",
+    "-fno-elide-type",
     "-fno-color-diagnostics",
     "-fno-caret-diagnostics",
     "-fsigned-char",

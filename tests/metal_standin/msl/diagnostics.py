@@ -12,7 +12,6 @@ _LINE = re.compile(
     r"^(?P<file>[^:\n]+):(?P<line>\d+):(?P<column>\d+): (?P<kind>fatal error|error|warning|note): (?P<text>.*)$"
 )
 _WORDS = (
-    (r"static assertion failed due to requirement '.*__msl.*': ", ""),
     (r"\bMSL_THREADGROUP\b|__attribute__\(\(address_space\(3\)\)\)|__tg_static", "threadgroup"),
     (r"\bMSL_DEVICE\b|__attribute__\(\(address_space\(1\)\)\)", "device"),
     (r"(?:const )?(?:MSL_CONSTANT\b|__attribute__\(\(address_space\(2\)\)\))(?: const)?", "constant"),
@@ -21,6 +20,11 @@ _WORDS = (
     (r"\b__bf16\b", "bfloat"),
     (r"\b__msl_((?:u?(?:char|short|int|long)|half|float|bfloat)[234])\b", r"\1"),
 )
+_VECTORS = (
+    re.compile(r"\b(?:metal::)?vec<([a-z_ ]+), (\d)>"),
+    re.compile(r"\b((?:unsigned )?\w+) __attribute__\(\(ext_vector_type\((\d)\)\)\)"),
+)
+_SHORT = {f"unsigned {name}": f"u{name}" for name in ("char", "short", "int", "long")}
 # A structure is copied from any memory in Metal; to the host's compiler the copy would need constructors of its own.
 _COPY = re.compile(r"no matching constructor for initialization of|no viable overloaded '='|no viable conversion from")
 _IMPLICIT = re.compile(
@@ -64,13 +68,17 @@ def read(output: str, *, from_check: bool = False) -> list[Complaint]:
         place = ours[0] if ours else None
         notes = [(int(n["line"]), int(n["column"]), _worded(n["text"])) for n in ours[1:] if place is group[0]]
         line, column = (int(place["line"]), int(place["column"])) if place else (1, 1)
-        complaints.append(Complaint(line, column, _worded(group[0]["text"]), notes))
+        text = group[0]["text"]
+        if place is not group[0] or "__msl" in text:
+            # A rule that the library itself asserts: its words are the error.
+            text = re.sub(r"^static assertion failed(?: due to requirement '.*')?: ", "", text)
+        complaints.append(Complaint(line, column, _worded(text), notes))
     return complaints
 
 
 def _is_of_the_check(group: list[re.Match[str]]) -> bool:
     text = group[0]["text"]
-    if text.startswith("static assertion failed"):
+    if text.startswith("static assertion failed") and group[0]["file"] == NAME:
         return True  # Sizes are what they are only in the code.
     notes = [found["text"] for found in group[1:] if "candidate" in found["text"]]
     spaces = any("address space" in note for note in notes)
@@ -80,7 +88,9 @@ def _is_of_the_check(group: list[re.Match[str]]) -> bool:
 def _worded(text: str) -> str:
     for pattern, word in _WORDS:
         text = re.sub(pattern, word, text)
-    return text
+    for pattern in _VECTORS:
+        text = pattern.sub(lambda found: f"{_SHORT.get(found[1], found[1])}{found[2]}", text)
+    return re.sub(r"('[^']*') \(aka \1\)", r"\1", text)
 
 
 def failure(complaints: Iterable[Complaint], source: str) -> CompileFailure:
@@ -92,6 +102,8 @@ def failure(complaints: Iterable[Complaint], source: str) -> CompileFailure:
         if (complaint.line, complaint.column, complaint.text) in seen:
             continue
         seen.add((complaint.line, complaint.column, complaint.text))
+        if complaint.line <= len(lines) and complaint.column > len(lines[complaint.line - 1]) + 1:
+            complaint.column = 1  # In what rewriting.py adds for a kernel, under its line.
         written += _shown(lines, complaint.line, complaint.column, "error", complaint.text)
         for line, column, text in complaint.notes:
             written += _shown(lines, line, column, "note", text)

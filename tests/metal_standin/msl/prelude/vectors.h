@@ -80,7 +80,8 @@ template <class V> struct __msl_caster {
 template <class To, class From> inline To as_type(From from)
 {
     static_assert(sizeof(To) == sizeof(From), "as_type needs types of one size");
-    return __builtin_bit_cast(To, from);
+    if constexpr (sizeof(To) == sizeof(From))
+        return __builtin_bit_cast(To, from);
 }
 
 }
