@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
+from .args import KernelArg
 from .errors import (
     ArgumentError,
     ArgumentKindError,
@@ -302,7 +303,7 @@ def argument_from_value(
     if isinstance(value, (bool, int, float, complex)):
         data, description = signature.encode(index, value)
         return Argument(description, data)
-    is_pointer_place = parameter is not None and parameter.kind == "pointer"
+    is_pointer_place = parameter is not None and parameter.kind == "pointer" and parameter.space != "local"
     if value is None or isinstance(value, DevicePtr) or is_pointer_place:
         return pointer_argument(gpu, value, kernel=kernel, index=index, name=name)
     scalar = scalar_of(value)
@@ -314,6 +315,8 @@ def argument_from_value(
         return bytes_argument(value, kernel=kernel, index=index, name=name)
     if isinstance(value, HoldingValue):
         return value.as_argument(gpu, kernel=kernel, index=index, name=name)
+    if isinstance(value, KernelArg.Local):
+        return local_argument(value.nbytes, kernel=kernel, index=index)
     wanted = parameter.scalar if parameter is not None and parameter.kind == "value" else None
     try:
         return pointer_argument(gpu, value, kernel=kernel, index=index, name=name)

@@ -22,7 +22,15 @@ from .checked import (
     with_programmatic,
 )
 from .driver import ArgumentLayout, FunctionAttributes, LaunchTarget
-from .errors import ArgumentCountError, GeometryError, HandleClosed, KernelNotFound, LimitExceeded
+from .errors import (
+    ArgumentCountError,
+    ArgumentKindError,
+    ArgumentSizeError,
+    GeometryError,
+    HandleClosed,
+    KernelNotFound,
+    LimitExceeded,
+)
 from .geometry import Dim3, Extent, Geometry, threads
 from .handles import KernelHandle
 from .limits import PORTABLE_CLUSTER_BLOCKS, check_arguments, check_geometry, local_nbytes
@@ -276,9 +284,22 @@ class Kernel:
     def check_replaced(
         self, arguments: Sequence[Argument], index: int, replacement: Argument, shared_mem: int = 0
     ) -> None:
-        """Raise unless `replacement` fits where another argument was checked before."""
-        if replacement.description == arguments[index].description:
+        """Raise unless `replacement` fits where another argument was checked before: it has that one's room alone."""
+        before, given = arguments[index].description, replacement.description
+        if given == before:
             return
+        if (given.kind, given.nbytes) != (before.kind, before.nbytes):
+            error = ArgumentSizeError if given.kind == before.kind else ArgumentKindError
+            name = f" ({given.name})" if given.name is not None else ""
+            raise error(
+                f"{self.title}: argument {index}{name}: prepared with {before}, given {given}; kind and size stay, "
+                "prepare it anew",
+                kernel=self.title,
+                index=index,
+                name=given.name,
+                expected=before.nbytes if given.kind == before.kind else before.kind,
+                given=given.nbytes if given.kind == before.kind else given.kind,
+            )
         descriptions = [argument.description for argument in arguments]
         descriptions[index] = replacement.description
         self.checked(tuple(descriptions), shared_mem)

@@ -203,7 +203,48 @@ def test_shared_memory_is_the_first_of_several(gpu):
         mg.KernelLaunch(gpu, kernel).arg_local(16385).arg_ptr(x).arg_local(16370).launch()
 
 
+def test_local_memory_in_the_short_form(gpu):
+    """`KernelArg.Local(nbytes)` is local memory in the short form, by position and by name; a number is none."""
+    x = gpu.empty(4, mg.f32)
+    two, scale = gpu.kernel("m", "two"), gpu.kernel("m", "scale")
+    two[1, 4](mg.KernelArg.Local(5), x, a=mg.KernelArg.Local(17))
+    assert recorded(gpu) == ([5, 8, 17], (16, 32))
+    prepared = scale[1, 4].prepare(x, mg.KernelArg.Local(20), 4, 2.0)
+    prepared(n=5)
+    prepared(x, mg.KernelArg.Local(20), 5, 2.0)
+    assert recorded(gpu) == ([8, 20, 4, 4], (32,))
+    with pytest.raises(mg.ArgumentSizeError, match=r"argument 1.*prepared with 20 bytes of local memory, given 24"):
+        prepared(x, mg.KernelArg.Local(24), 5, 2.0)
+    for wrong in (20, x, mg.u32(20), bytes(20)):
+        with pytest.raises(mg.ArgumentKindError, match=r"part.*(arg_local|Local)"):
+            scale[1, 4](x, wrong, 4, 2.0)
+
+
 # ------------------------------------------------ values by reference
+
+
+@pytest.mark.parametrize("given", [bytes(12), bytes(4), "pointer"])
+def test_a_prepared_value_keeps_its_room(gpu, given):
+    """A prepared launch refuses bytes of another size, or memory for bytes: they would lie in their neighbours' room."""
+    gpu.define_kernel(
+        "r",
+        "k",
+        attributes=FunctionAttributes(
+            bindings=(
+                KernelBinding("buffer", 0, "table", "read", 4, 4, "float"),
+                KernelBinding("buffer", 1, "n", "read", 4, 4, "uint"),
+            )
+        ),
+    )
+    prepared = gpu.kernel("r", "k")[1, 1].prepare(bytes(8), 7)
+    prepared(b"\1" * 8, 7)
+    for call in (lambda value: prepared(value, 7), lambda value: prepared(table=value)):
+        with pytest.raises((mg.ArgumentSizeError, mg.ArgumentKindError), match=r"prepared with 8 bytes.*anew"):
+            call(gpu.empty(4, mg.f32) if given == "pointer" else given)
+    assert [each.data for each in gpu.log.of(Launch)[-1].arguments] == [b"\1" * 8, b"\7\0\0\0"]
+    unknown = gpu.kernel("m", "unknown")[1, 1].prepare(bytes(8), mg.u32(7))
+    with pytest.raises((mg.ArgumentSizeError, mg.ArgumentKindError), match="prepared with 8 bytes"):
+        unknown(gpu.empty(4, mg.f32) if given == "pointer" else given, 7)
 
 
 def test_a_slot_by_reference_says_what_it_is(gpu):

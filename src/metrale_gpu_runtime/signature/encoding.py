@@ -58,6 +58,13 @@ def encode(
 def _encode_bare(
     kernel: str, parameter: Parameter, value: bool | int | float | complex
 ) -> tuple[bytes, ArgumentDescription]:
+    if parameter.space == "local":
+        _refuse_kind(
+            kernel,
+            parameter,
+            value,
+            "local memory takes a size: mg.KernelArg.Local(nbytes), or arg_local in the builder",
+        )
     if parameter.kind == "pointer":
         _refuse_kind(
             kernel, parameter, value, "a pointer wants a buffer or a DevicePtr (DevicePtr(0) is null), not a number"
