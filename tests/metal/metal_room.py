@@ -123,6 +123,7 @@ class Room:
         self.module = self.driver.load_module(CodeImage("room", "msl", SOURCE.encode()))
         self.targets: dict[tuple[str, ArgumentLayout], LaunchTarget] = {}
         self.ordinal = 0
+        self.gates: list[Any] = []
 
     def target(self, name: str, arguments: ArgumentLayout) -> LaunchTarget:
         key = (name, arguments)
@@ -179,6 +180,15 @@ class Room:
         """The encoders' labels of each command buffer committed, from the number `since` on."""
         return [each.encoders for each in self.standin.committed()[since:]]
 
+    def hold_stream(self, stream: int) -> Callable[[], None]:
+        """Let a stream's later work wait until what this returns is called; other streams go on."""
+        queue = self.driver._streams[stream]
+        gate = self.driver._device.newSharedEvent()
+        self.gates.append(gate)
+        queue.begin().native.encodeWaitForEvent_value_(gate, 1)
+        queue.end(1)
+        return lambda: gate.setSignaledValue_(1)
+
     def await_committed(self, count: int) -> None:
         """Wait until so many command buffers were committed since the last reset."""
         world = self.standin.world
@@ -194,8 +204,22 @@ def opened(standin: MetalStandIn, storage: str = "shared") -> Iterator[Room]:
         yield room
     finally:
         standin.release()
+        for gate in room.gates:
+            gate.setSignaledValue_(1)
+        room.gates.clear()
         room.targets.clear()
         room.driver.close()
+
+
+def live(standin: MetalStandIn) -> dict[str, list[int]]:
+    """The retain counts of what is alive, once the stand-in's own threads have let go of what is done."""
+    for _ in range(1000):
+        counts = standin.live()
+        if "MTLCommandBuffer" not in counts:
+            break
+        with standin.world.change:
+            standin.world.change.wait(0.01)
+    return counts
 
 
 def fault_of(call: Callable[[], object]) -> DriverFault:

@@ -25,7 +25,8 @@ class CommandBuffer:
     """Operations that are handed to the GPU together. `native` is the MTLCommandBuffer, None once it is over.
 
     `event` and `value`: what it signals at its end. `ordinals` are the launches in it, `awaits` the command buffers of
-    other streams that it waits for, `temporaries` the buffers that must live until it is done.
+    other streams that it waits for, `temporaries` the buffers that must live until it is done. `pending` is the fault
+    of the stream that speaks of it, once there is one.
     """
 
     __slots__ = (
@@ -36,7 +37,6 @@ class CommandBuffer:
         "end_time_s",
         "event",
         "failure",
-        "generation",
         "is_over",
         "native",
         "operations",
@@ -47,8 +47,8 @@ class CommandBuffer:
         "value",
     )
 
-    def __init__(self, bindings: Bindings, native: Any, event: Any, generation: int) -> None:
-        self._bindings, self.native, self.event, self.generation = bindings, native, event, generation
+    def __init__(self, bindings: Bindings, native: Any, event: Any) -> None:
+        self._bindings, self.native, self.event = bindings, native, event
         self._lock = threading.Lock()
         self._deliveries: list[tuple[Temporary, int, memoryview]] = []
         self.operations = 0
@@ -122,18 +122,18 @@ class CommandBuffer:
             self._let_go()
 
     def _outcome(self) -> Failure | None:
-        upstream = self._upstream()
+        upstream = self.upstream()
         if self.native.status() == self._bindings.metal.MTLCommandBufferStatusError:
             with self._bindings.pool():
                 own = read_failure(self._bindings, self.native, self.ordinals)
             return own if upstream is None else dropped_behind(upstream, own)
         return None if upstream is None else spoilt_behind(upstream, self.ordinals)
 
-    def _upstream(self) -> Failure | None:
-        """The failure of what it comes behind."""
+    def upstream(self) -> Failure | None:
+        """The failure of what it comes behind, as far as that is known."""
         before = self.previous
-        # What was told of a former fault of this stream is told; only work of the same generation is behind it.
-        if before is not None and before.failure is not None and before.generation == self.generation:
+        # What was queued after a fault was told is not behind it: such a fault names all that is.
+        if before is not None and before.failure is not None and before.pending in (None, self.pending):
             return before.failure
         return next((each.failure for each in self.awaits if each.failure is not None), None)
 

@@ -92,8 +92,6 @@ class MetalStream:
         self._open: CommandBuffer | None = None
         self._in_flight: deque[CommandBuffer] = deque()
         self._pending: Pending | None = None
-        # Counts the faults: what was queued before one and what was queued after it are of different generations.
-        self._generation = 0
         self._value = 0
         self._pool: Any = None
         with bindings.pool():
@@ -300,12 +298,18 @@ class MetalStream:
         native = self._queue.commandBufferWithDescriptor_(self._descriptor)
         if native is None:
             raise self.refused("commandBufferWithDescriptor:", "gives no command buffer")
-        return CommandBuffer(self._bindings, native, self._event, self._generation)
+        return CommandBuffer(self._bindings, native, self._event)
 
     def refused(self, call: str, how: str) -> DriverError:
         return DriverError(f"metal: {self._name} {how} ({call})", call=call, code=0, code_name="nil")
 
     def _flush(self) -> None:
+        """Commit what was collected, unless work that it waits for is known to have failed."""
+        if self._open is None:
+            return
+        for awaited in self._open.awaits:
+            awaited.poll()
+        self._collect()
         if self._open is not None:
             with self._bindings.pool():
                 self._commit()
@@ -339,19 +343,29 @@ class MetalStream:
         buffer.discard()
 
     def _collect(self) -> None:
-        """Take off the books what is done, oldest first."""
+        """Take off the books what is done, oldest first, and find what will run on the leavings of failed work."""
         while self._in_flight and self._in_flight[0].poll():
             done = self._in_flight.popleft()
-            if done.failure is not None and done.generation == self._generation:
-                self._fail(done, done.failure)
+            if done.failure is not None and done.pending is None:
+                self._fail(done, done.failure, list(self._in_flight))
+        for at, each in enumerate(self._in_flight):
+            failure = each.upstream() if each.pending is None else None
+            if failure is not None:
+                self._fail(each, spoilt_behind(failure, each.ordinals), list(self._in_flight)[at + 1 :])
+                break
+        opened = self._open
+        failure = opened.upstream() if opened is not None and opened.awaits else None
+        if failure is not None:
+            self._fail(None, spoilt_behind(failure, ()), [])
 
-    def _fail(self, first: CommandBuffer, failure: Failure) -> None:
+    def _fail(self, first: CommandBuffer | None, failure: Failure, behind: list[CommandBuffer]) -> None:
         """Make one fault of a failure and of all that was queued behind it; what is not committed yet is dropped.
+
+        `first` is the command buffer in which it is, None for the one that is not committed yet.
 
         Behind a command buffer that failed itself Metal drops what the queue holds. That is over soon, and only then is
         known what had run; the queue is not used again. Behind one that only ran on bad data, work goes on as it would.
         """
-        behind = list(self._in_flight)
         if failure.is_own:
             for each in behind:
                 each.wait()
@@ -362,11 +376,11 @@ class MetalStream:
         outcomes = [each.failure or spoilt_behind(failure, each.ordinals) for each in behind]
         fault = make_fault(failure, outcomes, tail.ordinals if tail is not None else ())
         pending = Pending(fault)
-        for each in (first, *behind):
-            each.pending = pending
+        # The last first: who sees that the one before it is spoken of finds that itself is, too.
+        for each in (*reversed(behind), *([first] if first is not None else [])):
+            each.pending = each.pending or pending
         if tail is not None:
             tail.discard()
-        self._generation += 1
         self._pending = self._pending or pending
 
     # ------------------------------------------------ the thread that commits what was collected
