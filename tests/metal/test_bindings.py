@@ -65,23 +65,28 @@ def test_bindings_that_cannot_be_imported_are_a_reason(
 
 
 def test_the_correction_is_made_once(metal_standin: MetalStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Eight threads that want the bindings at once register each method once, after the import and never again."""
+    """Eight threads that want the bindings at once register each method once, one of them for all, after the import.
+
+    Around it PyObjC is told that more is coming, and then that it was all.
+    """
     import objc
 
     monkeypatch.setattr(room, "_registered", None)
-    registered: list[tuple[bytes, bytes]] = []
+    registered: list[tuple[bytes, bytes] | bool] = []
     register = objc.registerMetaDataForSelector
 
     def noting(owner: bytes, selector: bytes, metadata: object) -> None:
         assert "Metal" in sys.modules
+        assert room._lock.locked()
         registered.append((owner, selector))
         register(owner, selector, metadata)
 
     monkeypatch.setattr(objc, "registerMetaDataForSelector", noting)
+    monkeypatch.setattr(objc, "_updatingMetadata", registered.append)
     with ThreadPoolExecutor(8) as pool:
         found = [each.result() for each in [pool.submit(load_bindings) for _ in range(24)]]
     assert len({id(each.objc) for each in found}) == 1
-    assert registered == [(b"NSObject", selector) for selector in OWNED]
+    assert registered == [True, *((b"NSObject", selector) for selector in OWNED), False]
 
 
 def test_what_new_methods_return_is_freed_with_its_last_reference(metal_standin: MetalStandIn) -> None:

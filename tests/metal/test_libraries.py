@@ -309,6 +309,15 @@ def test_constants_reach_the_kernel(metal_standin: MetalStandIn) -> None:
             assert x.numpy().tolist() == [expected] * 5
 
 
+def test_a_kernel_with_constants_is_always_specialised(loaded: Loaded) -> None:
+    """Metal makes no pipeline of a function that declares constants and was never given any, were it none of them."""
+    selector = "newFunctionWithName:constantValues:error:"
+    loaded.libraries.function(loaded.module, "plain")
+    assert loaded.standin.sent()["MTLLibrary", selector] == 0
+    loaded.libraries.function(loaded.module, "optional")
+    assert loaded.standin.sent()["MTLLibrary", selector] == 1
+
+
 def test_a_required_constant_without_a_value_is_named(loaded: Loaded) -> None:
     """What Metal says of it, and which constants have none."""
     with pytest.raises(CompileError, match=r"kernel scaled cannot be specialised\n(?s:.)*need a value: SHIFT$"):
