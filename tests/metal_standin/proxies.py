@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -60,7 +61,8 @@ class ObjCObject(metaclass=_ObjCClass):
 
     def __del__(self) -> None:
         native = getattr(self, "_native", None)
-        if native is not None:
+        # When the interpreter ends, a queue's thread may have been stopped for ever with the lock in its hands.
+        if native is not None and not sys.is_finalizing():
             native.release()
 
     def __repr__(self) -> str:

@@ -65,7 +65,7 @@ class Libraries:
             return
         with gone.lock, self._bindings.pool():
             for kernel in gone.kernels.values():
-                self._pipelines.pop(kernel, None)
+                self._pipelines.pop(kernel).release()
             gone.kernels.clear()
             gone.library = None
         _remove(gone.path)

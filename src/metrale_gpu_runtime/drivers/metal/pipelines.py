@@ -15,9 +15,9 @@ from .bindings import Bindings
 from .reflection import kernel_bindings
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Pipeline:
-    """A kernel ready to be launched. `state` is its MTLComputePipelineState.
+    """A kernel ready to be launched. `state` is its MTLComputePipelineState, None once the module is unloaded.
 
     `bindings` are its parameters in the kernel's order, `buffers` and `locals` those of a kind by rising index.
     `max_threads` of a threadgroup are fewer than the device's where the kernel needs many registers.
@@ -31,6 +31,10 @@ class Pipeline:
     max_threads: int
     static_threadgroup_nbytes: int
     thread_execution_width: int
+
+    def release(self) -> None:
+        """Let go of the native object: who keeps a kernel of a closed backend keeps nothing of the device."""
+        self.state = None
 
     def attributes(self) -> FunctionAttributes:
         """What the engine asks of a kernel."""
