@@ -123,6 +123,12 @@ def test_making_vectors() -> None:
     ]  # fmt: skip
 
 
+def test_arrays_are_values() -> None:
+    """An array of the library is copied and handed back whole."""
+    body = """array<float, 3> a = {1, 2, 3}; array<float, 3> b = a; b[1] = x[0]; out[0] = a[1]; out[1] = b[1]; out[2] = b.size(); out[3] = b[2];"""
+    assert computed(body, np.float32, "float", 4, 9.0) == [2, 9, 3, 3]
+
+
 def test_literals_have_metals_types() -> None:
     """1.0 is a float, 1.0h a half, 1.0bf a bfloat, 1 an int, 1ul eight bytes."""
     text = """kernel void k(device uint *out) { out[0] = sizeof(1.0); out[1] = sizeof(1.0h); out[2] = sizeof(1.5bf); out[3] = sizeof(1ul);

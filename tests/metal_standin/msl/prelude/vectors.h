@@ -77,6 +77,13 @@ template <class V> struct __msl_caster {
     template <class A> inline V operator->*(A from) const { return __msl_construct<V>(from); }
 };
 
+template <class T, size_t N> struct array {
+    T elements[N];
+    constexpr T &operator[](size_t i) { return elements[i]; }
+    constexpr const T &operator[](size_t i) const { return elements[i]; }
+    constexpr size_t size() const { return N; }
+};
+
 template <class To, class From> inline To as_type(From from)
 {
     static_assert(sizeof(To) == sizeof(From), "as_type needs types of one size");
