@@ -172,7 +172,9 @@ def test_a_chain_of_waits_carries_the_fault(room: Room):
     culprit = room.stray(place)
     room.driver.record_event(first_event, 0)
     room.driver.wait_event(second, first_event)
-    room.affine(x, 1, 10, 7, stream=second)
+    # The event lies behind a command buffer that does not wait itself, only the one before it does.
+    for _ in range(BUSY_COUNT):
+        room.affine(x, 1, 10, 7, stream=second)
     room.driver.record_event(second_event, second)
     room.driver.wait_event(third, second_event)
     room.affine(x, 1, 10, 8, stream=third)

@@ -11,6 +11,7 @@ from metal_standin.compute_encoders import ComputeEncoder
 from metal_standin.control import MetalStandIn
 from metal_standin.fixtures import metal_standin
 
+from metrale_gpu_runtime.drivers.metal.streams import BUSY_COUNT
 from metrale_gpu_runtime.errors import (
     ArgumentCountError,
     ArgumentSizeError,
@@ -18,6 +19,7 @@ from metrale_gpu_runtime.errors import (
     LimitExceeded,
     OutOfDeviceMemory,
 )
+from metrale_gpu_runtime.geometry import Geometry
 
 __all__ = ["metal_standin"]
 
@@ -272,12 +274,50 @@ def test_an_encoder_is_ended_whatever_happens(room: Room, monkeypatch, selector)
     assert room.words(x, 1) == [11112]
 
 
+def test_a_large_value_of_a_launch_that_fails_is_given_back(room: Room, monkeypatch):
+    """When a launch with a temporary buffer cannot be encoded, the buffer is free for the next one."""
+    out = room.new(0, 0)
+
+    def broken(self, grid, block):
+        raise ValueError("scripted")
+
+    image = struct.pack("<Q", out) + bytes(4100)
+    with monkeypatch.context() as patch:
+        patch.setattr(ComputeEncoder, "do_dispatchThreadgroups_threadsPerThreadgroup_", broken)
+        with pytest.raises(ValueError, match="scripted"):
+            room.launch("ends_of_large", layout((POINTER, 8), (VALUE, 4100)), image)
+    assert room.driver._temporaries.live_count == 0
+
+
+def test_an_encoder_that_cannot_be_ended_takes_its_command_buffer_along(room: Room, monkeypatch):
+    """When even endEncoding raises, what was collected in that command buffer is told as not run; the stream goes on."""
+    x = room.new(1)
+    room.standin.hold()
+    for _ in range(BUSY_COUNT):
+        room.affine(x, 1, 10, 1)
+    collected = [room.affine(x, 1, 10, 2) for _ in range(3)]
+
+    def broken(self):
+        raise ValueError("scripted")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ComputeEncoder, "do_endEncoding", broken)
+        with pytest.raises(ValueError, match="scripted"):
+            room.affine(x, 1, 10, 3)
+    assert fault_of(lambda: room.affine(x, 1, 10, 4)).dropped == (*collected, room.ordinal - 1)
+    room.affine(x, 1, 10, 5)
+    room.standin.release()
+    assert room.words(x, 1) == [int("1" + "1" * BUSY_COUNT + "5")]
+    broken_rules = room.standin.take_violations()
+    assert len(broken_rules) == 1
+    assert "without endEncoding" in broken_rules[0]
+
+
 def test_two_threads_do_not_see_each_others_values(room: Room):
     """One target launched from two threads on two streams keeps the arguments of each launch apart."""
     streams = (0, room.driver.create_stream())
     places = [room.new(0), room.new(0)]
     target = room.target("affine", AFFINE)
-    from metrale_gpu_runtime.geometry import Geometry
 
     def work(at: int) -> None:
         for _ in range(200):
