@@ -15,8 +15,12 @@ from metrale_gpu_runtime.testing.conformance import cases
 from metrale_gpu_runtime.testing.conformance.case import ConformanceCase
 from metrale_gpu_runtime.testing.conformance.target import OpenTarget
 
-# What asks and changes nothing, and what a driver may let go of at any time.
-_ASKING = frozenset({"status", "error", "name", "GPUEndTime", "signaledValue", "currentAllocatedSize"})
+# What asks and changes nothing, and what a stream's own thread sends at any time: it waits, and commits what is encoded.
+_ASKING = frozenset({"status", "error", "name", "GPUEndTime", "signaledValue", "currentAllocatedSize"}) | {
+    "waitUntilCompleted",
+    "encodeSignalEvent:value:",
+    "commit",
+}
 _opened: weakref.WeakSet[GpuBackend] = weakref.WeakSet()
 
 
