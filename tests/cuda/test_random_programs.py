@@ -1,6 +1,6 @@
 """Random programs over the stand-in do what a model in NumPy says, byte for byte, and leave nothing; with faults as well.
 
-Longer searches: `python tests/cuda/random_programs.py --first 1000 --seconds 600 [--faults]`.
+Longer searches: `python tests/cuda/programs_on_cuda.py --first 1000 --seconds 600 [--faults]`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ import gc
 from collections.abc import Iterator
 
 import pytest
-import random_programs
-from random_programs import fault_of, program_of, run
+from programs_on_cuda import CudaMachine
+from random_programs.machine import Wrong
+from random_programs.searching import failure, program_of, run
 
 SEEDS = range(40)
 GROUP = 8
@@ -30,7 +31,7 @@ def test_programs_do_what_the_model_says(standin, first: int) -> None:
     """Every byte as in program order, nothing left in the ledger or the driver, no violation."""
     launches = 0
     for seed in range(first, first + GROUP):
-        machine = run(standin, seed)
+        machine = run(CudaMachine, standin, seed)
         launches += machine.executor.launches
         assert machine.done > 20, f"seed {seed} did next to nothing"
     assert launches > 60
@@ -41,7 +42,7 @@ def test_programs_survive_failing_calls(standin, first: int) -> None:
     """After a call that failed the rest is right and everything usable, or the context is lost and says so; nothing leaks."""
     told = 0
     for seed in range(first, first + GROUP):
-        machine = run(standin, seed, fault=fault_of(seed))
+        machine = run(CudaMachine, standin, seed, fault=CudaMachine.fault_of(seed))
         told += len(machine.log)
     assert told, "no fault was noticed by anybody"
     standin.reset(devices=2)
@@ -57,9 +58,9 @@ def test_the_search_notices_a_missing_wait(standin, monkeypatch) -> None:
 
     wait = Graphs.wait
     monkeypatch.setattr(Graphs, "wait", no_wait)
-    found = [random_programs.failure(standin, seed, program_of(seed), None) for seed in range(6)]
+    found = [failure(CudaMachine, standin, seed, program_of(CudaMachine, seed), None) for seed in range(6)]
     standin.reset(devices=2)
-    assert any(isinstance(each, random_programs.Wrong) for each in found)
+    assert any(isinstance(each, Wrong) for each in found)
 
 
 def test_the_search_notices_an_early_free(standin, monkeypatch) -> None:
@@ -67,6 +68,6 @@ def test_the_search_notices_an_early_free(standin, monkeypatch) -> None:
     from metrale_gpu_runtime.memory.in_flight import InFlight
 
     monkeypatch.setattr(InFlight, "pending_uses", lambda self, block: [])
-    found = [random_programs.failure(standin, seed, program_of(seed), None) for seed in range(6)]
+    found = [failure(CudaMachine, standin, seed, program_of(CudaMachine, seed), None) for seed in range(6)]
     standin.reset(devices=2)
-    assert any(isinstance(each, random_programs.Wrong) and "free-in-use" in str(each) for each in found)
+    assert any(isinstance(each, Wrong) and "free-in-use" in str(each) for each in found)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from random_model import PTX, PlainExecutor
+from programs_on_cuda import PTX, PlainExecutor
 
 import metrale_gpu_runtime as mg
 from metrale_gpu_runtime.backend import GpuBackend

@@ -2,27 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
-import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from standin import StandIn
-from standin.records import LAUNCH_FUNCTION, LOAD_FUNCTION
-
-PTX = """.version 7.8
-.target sm_80
-.address_size 64
-.visible .entry affine(
-    .param .u64 .ptr .global .align 4 values, .param .u32 count, .param .u32 factor, .param .u32 addend)
-{ ret; }
-.visible .entry mix(
-    .param .u64 .ptr .global .align 4 into, .param .u64 .ptr .global .align 4 from, .param .u8 odd, .param .u32 count,
-    .param .u32 factor)
-{ ret; }
-"""
 
 
 class Clock:
@@ -206,67 +190,3 @@ def mix(into: Ref, source: Ref, threads: int, odd: int, factor: int) -> Effect:
         target.known[:] = np.repeat(known, 4)
 
     return Effect([part, target], [target], apply) if count else Effect([], [], nothing)
-
-
-class PlainExecutor:
-    """Runs the two kernels of PTX in the stand-in's memory. `failures` holds what could not be run at all."""
-
-    def __init__(self, standin: StandIn) -> None:
-        self._standin = standin
-        self._ranges: dict[int, tuple[int, list[tuple[int, int]]]] = {}
-        self.failures: list[BaseException] = []
-        self.launches = 0
-        self._callbacks = (
-            LOAD_FUNCTION(lambda record: 0),
-            LOAD_FUNCTION(lambda record: 0),
-            LAUNCH_FUNCTION(self._launch),
-        )
-        standin.set_executor(*self._callbacks)
-
-    def close(self) -> None:
-        self._standin.set_executor(None, None, None)
-
-    def _launch(self, record: Any) -> int:
-        try:
-            execution = record.contents
-            launch = execution.launch.contents
-            image = ctypes.string_at(execution.parameters, launch.parameter_nbytes)
-            self.launches += 1
-            return self._run(launch, image)
-        except BaseException as error:
-            self.failures.append(error)
-            return 999
-
-    def _run(self, launch: Any, image: bytes) -> int:
-        threads = launch.grid[0] * launch.block[0]
-        if launch.kernel == b"affine":
-            address, count, factor, addend = struct.unpack("<QIII", image)
-            words = self._words(launch.context, address, min(count, threads))
-            if words is None:
-                return 700
-            words[:] = words * np.uint32(factor) + np.uint32(addend)
-            return 0
-        address, source, odd, count, factor = struct.unpack("<QQB3xII", image)
-        into = self._words(launch.context, address, min(count, threads))
-        given = self._words(launch.context, source, min(count, threads))
-        if into is None or given is None:
-            return 700
-        into[:] = into * np.uint32(factor) + given.copy() + np.uint32(odd)
-        return 0
-
-    def _words(self, context: int, address: int, count: int) -> np.ndarray | None:
-        if address % 4 or not any(base <= address and address + 4 * count <= end for base, end in self._of(context)):
-            return None
-        return np.frombuffer((ctypes.c_char * (4 * count)).from_address(address), np.uint32)
-
-    def _of(self, context: int) -> list[tuple[int, int]]:
-        version = self._standin.memory_version()
-        known = self._ranges.get(context)
-        if known is None or known[0] != version:
-            ranges: list[tuple[int, int]] = []
-            for each in sorted(self._standin.ranges(context), key=lambda each: each.address):
-                # The pieces of a lazy buffer continue each other.
-                begin = ranges.pop()[0] if ranges and ranges[-1][1] == each.address else each.address
-                ranges.append((begin, each.address + each.nbytes))
-            known = self._ranges[context] = (version, ranges)
-        return known[1]

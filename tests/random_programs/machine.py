@@ -1,39 +1,40 @@
-"""Random programs on two devices of the stand-in, held against a model that applies every operation in program order.
+"""A machine that runs random programs of public calls, held against a model that applies every operation in program order.
 
-    python tests/cuda/random_programs.py --first 1000 --seconds 60 [--faults]
+A program is a list of (operation, number): the operation makes its choices by the number, among what there is, so that
+any part of a program is a program. Work on one memory is ordered by events and waits as a correct caller orders it; the
+stand-ins run streams late, so what is missing below shows as a wrong byte, a violation or a fault.
 
-runs as many as fit, and reduces and prints what fails. A program is a list of (operation, number): the operation makes
-its choices by the number, among what there is, so that any part of a program is a program. Work on one memory is
-ordered by events and waits as a correct caller orders it; the stand-in runs streams late, so what is missing below
-shows as a wrong byte, a violation or a fault.
+A backend's own machine says how devices are opened, what code they run, which kinds of memory they have, what may fail
+meanwhile, and what must be left in the end.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import gc
 import random
-import signal
-import sys
-import time
-import traceback
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
-
-if __name__ == "__main__":
-    sys.path[:0] = [str(Path(__file__).parent.parent)]
+from typing import Any, ClassVar
 
 import numpy as np
-from random_model import (
-    PTX,
+
+import metrale_gpu_runtime as mg
+from metrale_gpu_runtime.errors import (
+    AllocationInUse,
+    CaptureError,
+    ContextLost,
+    EventError,
+    GpuError,
+    HandleClosed,
+    InvalidPointer,
+)
+
+from .model import (
     Accesses,
     Clock,
     Effect,
-    PlainExecutor,
     Ref,
     Region,
     affine,
@@ -45,27 +46,12 @@ from random_model import (
     nothing,
     put,
 )
-from standin import StandIn
-
-import metrale_gpu_runtime as mg
-from metrale_gpu_runtime.errors import (
-    AllocationInUse,
-    CaptureError,
-    ContextLost,
-    EventError,
-    GpuError,
-    GpuResourceWarning,
-    HandleClosed,
-    InvalidPointer,
-)
 
 Step = tuple[str, int]
 Program = list[Step]
 
 MODES = ("global", "thread_local", "relaxed")
 GRANULE = 2 << 20
-NO_MORE_PARAMETERS = 1
-"""What cuFuncGetParamInfo says behind the last one: scripted, it is no failure but tells of a kernel with fewer."""
 
 
 class Wrong(AssertionError):
@@ -213,10 +199,19 @@ class Device:
         return [region for holder in self.holders for region in holder.regions]
 
 
-class Machine:
+class Machine(ABC):
     """Runs one program. Raises Wrong, or whatever the engine raised that it should not."""
 
-    def __init__(self, standin: StandIn, seed: int, *, fault: tuple[int, int, int] | None = None) -> None:
+    backend: ClassVar[str]
+    code: ClassVar[Mapping[str, str]]
+    """The source of a module with the kernels affine and mix, by its suffix."""
+    memory_kinds: ClassVar[Sequence[str]]
+    priorities: ClassVar[Sequence[int]] = (0,)
+    weights: ClassVar[Mapping[str, int]]
+    """How often an operation stands in a program."""
+    can_have_peers: ClassVar[bool] = False
+
+    def __init__(self, standin: Any, seed: int, *, fault: Any = None) -> None:
         self.standin, self.seed, self.fault = standin, seed, fault
         self.r = random.Random(seed)
         self.host: dict[Clock, int] = {}
@@ -227,18 +222,17 @@ class Machine:
         self.trusted: list[dict[Clock, int]] = []
         self.log: list[str] = []
         self.done = 0
-        standin.reset(devices=2, multiprocessor_count=self.r.choice((7, 20)))
-        self.executor = PlainExecutor(standin)
+        self.begin()
         redzone = self.r.choice((0, 0, 0, 96))
         self.redzone = redzone
-        self.has_peers = self.r.random() < 0.7
-        self.devices = []
+        self.has_peers = self.can_have_peers and self.r.random() < 0.7
+        self.devices: list[Device] = []
         for number in (0, 1):
-            gpu = mg.open_backend(f"cuda:{number}")
+            gpu = self.open(number)
             gpu._redzone = type(gpu._redzone)(redzone) if redzone else gpu._redzone
             device = Device(gpu, number)
             for name in ("m0", "m1"):
-                device.modules.append(AModule(gpu.load_module(name, source={".ptx": PTX})))
+                device.modules.append(AModule(gpu.load_module(name, source=self.code)))
             self.devices.append(device)
             self._enter_stream(device, gpu.default_stream())
             for _ in range(2):
@@ -247,10 +241,59 @@ class Machine:
             for number in (0, 1):
                 self.devices[number].gpu.enable_peer_access(self.devices[1 - number].gpu)
         if fault is not None:
-            code, nth, count = fault
-            if code == NO_MORE_PARAMETERS:
-                self.read_kernels()
-            standin.fail_call("*", code, nth=nth, count=count)
+            self.start_faults()
+
+    # ------------------------------------------------ what a backend's machine says
+
+    @abstractmethod
+    def begin(self) -> None:
+        """Another machine of the stand-in, with two devices."""
+
+    def open(self, number: int) -> mg.GpuBackend:
+        return mg.open_backend(f"{self.backend}:{number}")
+
+    @classmethod
+    @abstractmethod
+    def fault_of(cls, seed: int) -> Any:
+        """What shall fail meanwhile; `Machine.fault` of a program that is run with failures."""
+
+    @classmethod
+    def near_faults(cls, fault: Any) -> list[Any]:
+        """The same failure somewhat earlier, for programs from which something was taken away."""
+        return [fault]
+
+    @abstractmethod
+    def start_faults(self) -> None: ...
+
+    @abstractmethod
+    def stop_faults(self) -> None: ...
+
+    def note_failure(self, error: GpuError) -> None:
+        """A call failed while failures are asked for: what is not known any more is noted."""
+        self.look_for_loss()
+
+    @abstractmethod
+    def lose(self, device: Device) -> None:
+        """The engine says that a device is lost: let it be so, where only that was said."""
+
+    def until(self, call: Callable[[], bool], what: str) -> None:
+        """Ask until it is so."""
+        for _ in range(20000):
+            if call():
+                return
+        raise Wrong(what)
+
+    def settle(self, device: Device) -> None:
+        """Nothing fails any more; what failed before may be told now."""
+        self.synchronize(device)
+
+    @abstractmethod
+    def look(self) -> None:
+        """Nothing is left in the driver, and nobody did what a correct caller does not."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """The stand-in works for somebody else from now on."""
 
     def read_kernels(self) -> None:
         for device in self.devices:
@@ -282,7 +325,7 @@ class Machine:
                     raise
                 self.note(f"{name}: {type(error).__name__}: {str(error)[:100]}")
                 error.__traceback__ = None
-                self.look_for_loss()
+                self.note_failure(error)
 
     def note(self, text: str) -> None:
         self.log.append(text)
@@ -291,8 +334,7 @@ class Machine:
         for device in self.devices:
             if device.gpu.is_lost and not device.is_lost:
                 device.is_lost = True
-                # A scripted call takes the context that is current; in front of entering one there is none.
-                self.standin.fail_context(device.gpu.driver.context, 719)  # type: ignore[attr-defined]
+                self.lose(device)
                 # What it should have done to anybody's memory, and what others have made of that since, nobody knows.
                 for region in (
                     *(region for each in self.devices for region in each.live()),
@@ -431,11 +473,7 @@ class Machine:
         elif way == 2 and not device.captures:
             self.synchronize(device)
         elif way == 3:
-            for _ in range(20000):
-                if stream.obj.query():
-                    break
-            else:
-                raise Wrong(f"{stream} is never done")
+            self.until(stream.obj.query, f"{stream} is never done")
         elif way == 4:
             event = self.event(device)
             self.record(event, stream)
@@ -443,11 +481,7 @@ class Machine:
         else:
             event = self.event(device)
             self.record(event, stream)
-            for _ in range(20000):
-                if event.obj.query():
-                    break
-            else:
-                raise Wrong(f"an event of {stream} is never reached")
+            self.until(event.obj.query, f"an event of {stream} is never reached")
         learn(self.host, snapshot)
 
     def synchronize(self, device: Device) -> None:
@@ -638,9 +672,7 @@ class Machine:
         device = self.device()
         gpu = device.gpu
         nbytes = self.r.choice((self.r.randint(4, 90), self.r.randint(90, 700), 257, 64))
-        kind = self.r.choice(
-            ("buffer", "buffer", "buffer", "alloc", "async", "async", "managed", "pinned", "lazy", "array")
-        )
+        kind = self.r.choice(self.memory_kinds)
         if len(device.holders) > 14:
             raise Skip
         if kind == "array":
@@ -1545,7 +1577,7 @@ class Machine:
         device = self.device()
         if len(device.streams) > 4:
             raise Skip
-        self._enter_stream(device, device.gpu.create_stream(self.r.choice((0, 0, -1))))
+        self._enter_stream(device, device.gpu.create_stream(self.r.choice(self.priorities)))
 
     def op_end_stream(self) -> None:
         device = self.device()
@@ -1645,7 +1677,7 @@ class Machine:
 
     def op_reload(self) -> None:
         device = self.device()
-        if not self.may_wait(device) or device.captures or (self.fault and self.fault[0] == NO_MORE_PARAMETERS):
+        if not self.may_wait(device) or device.captures:
             raise Skip
         old = device.modules[1]
         if self.chance(0.5):
@@ -1657,7 +1689,7 @@ class Machine:
             if self.chance(0.5):
                 return
         try:
-            device.gpu.load_module("m1", source={".ptx": PTX}, replace=True)
+            device.gpu.load_module("m1", source=self.code, replace=True)
         finally:
             new = device.gpu.module("m1") if device.gpu.has_module("m1") else None
             if new is not None and new is not old.obj:
@@ -1680,7 +1712,7 @@ class Machine:
 
     def finish(self) -> None:
         """Everything is compared, let go of and closed, and then nothing is left."""
-        self.standin.clear_faults()
+        self.stop_faults()
         self.r = random.Random(self.seed)
         alive = [each for each in self.devices if not each.is_lost]
         for device in alive:
@@ -1689,7 +1721,7 @@ class Machine:
                 device.gpu.abort_capture(capture.origin.obj)
                 self.leave(capture)
         for device in alive:
-            self.synchronize(device)
+            self.settle(device)
         for device in alive:
             self.synchronize(device)
         for device in alive:
@@ -1768,198 +1800,3 @@ class Machine:
                 device.gpu.free(holder.obj) if not device.is_lost else None
             self.forget(holder, is_freed=True)
         device.streams, device.events = [], []
-
-    def look(self) -> None:
-        """Nothing is left in the driver, and nobody did what a correct caller does not."""
-        from cuda.bindings import driver
-
-        lost = any(each.is_lost for each in self.devices)
-        # Nobody waits for what was queued in a lost context, and some losses are only said here.
-        violations = [str(each) for each in self.standin.violations() if not (lost and each.kind == "free-in-use")]
-        # When what a failed call has done cannot be undone either, some of it is left.
-        is_undoing_too = self.fault is not None and self.fault[2] > 1
-        if violations and not is_undoing_too:
-            raise Wrong(f"violations: {violations[:3]}")
-        if self.executor.failures:
-            raise Wrong(f"the executor failed: {self.executor.failures[:3]}")
-        foreign = [each for each in self.standin.calls() if each.owner_matches is False]
-        if foreign:
-            raise Wrong(f"in a foreign context: {foreign[:3]}")
-        if not (lost or is_undoing_too) and self.standin.live():
-            raise Wrong(f"left in the driver: {self.standin.live()}")
-        states = [driver.cuDevicePrimaryCtxGetState(number) for number in (0, 1)]
-        if any(state[2] for state in states if int(state[0]) == 0):
-            raise Wrong("a context is still held")
-
-
-WEIGHTS = {
-    "alloc": 10, "free": 3, "free_async": 3, "drop": 4, "grow": 1, "scratch": 2, "memset": 5, "h2d": 7, "d2h": 6,
-    "check": 3, "d2d": 6, "d2d_2d": 3, "peer": 4, "write_host": 2, "launch": 22, "lend": 1, "prepare": 3, "call": 7,
-    "record_sequence": 3, "run_sequence": 5, "replay": 10, "record_event": 3, "wait_event": 5, "query": 3,
-    "synchronize": 3, "elapsed": 1, "close_event": 2, "new_stream": 1, "end_stream": 1, "begin_capture": 5,
-    "end_capture": 7, "draw_in": 4, "end_graph": 1, "reload": 1, "collect": 3, "debug_sync": 1,
-}  # fmt: skip
-
-
-def program_of(seed: int, length: int | None = None) -> Program:
-    r = random.Random(seed)
-    names = list(WEIGHTS)
-    length = length if length is not None else r.choice((40, 100, 220))
-    # Something to work with first: memory, a graph, prepared launches.
-    captured = ["begin_capture", *r.choices(("launch", "memset", "d2d", "h2d", "draw_in"), k=5), "end_capture"]
-    start = [*["alloc"] * 7, "prepare", "record_sequence", *captured, "alloc", "prepare"]
-    return [(name, r.getrandbits(40)) for name in (*start, *r.choices(names, list(WEIGHTS.values()), k=length))]
-
-
-def fault_of(seed: int) -> tuple[int, int, int]:
-    """(code, which call from now, how many). One: when the undoing of a failed call fails too, some of it is left."""
-    r = random.Random(f"fault {seed}")
-    return r.choice((1, 1, 2, 2, 400, 801, 719)), r.choice((r.randint(1, 150), r.randint(1, 900))), 1
-
-
-@contextlib.contextmanager
-def _strict(faulty: bool) -> Iterator[list[str]]:
-    """Warnings are errors, and what finalisers raise is found."""
-    unraisable: list[str] = []
-    former = sys.unraisablehook
-
-    def hook(args: Any) -> None:
-        unraisable.append(f"{args.err_msg or ''} {args.object!r}: {args.exc_value!r}")
-
-    sys.unraisablehook = hook
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            # Under debug sync the bytes are compared when somebody waits: what was queued behind the copy may have
-            # written there by then, as it may.
-            warnings.filterwarnings("ignore", "copy_h2d_async_retained: the source", mg.GpuWarning)
-            if faulty:
-                warnings.simplefilter("ignore", GpuResourceWarning)
-            yield unraisable
-    finally:
-        sys.unraisablehook = former
-
-
-def run(
-    standin: StandIn, seed: int, program: Program | None = None, *, fault: tuple[int, int, int] | None = None
-) -> Machine:
-    """One program from its opening to its end. Raises Wrong, or what the engine raised that it should not."""
-    program = program if program is not None else program_of(seed)
-    with _strict(fault is not None) as unraisable:
-        machine = Machine(standin, seed, fault=fault)
-        try:
-            machine.run(program)
-            machine.finish()
-        except BaseException:
-            standin.clear_faults()
-            for device in machine.devices:
-                with contextlib.suppress(GpuError, Warning):
-                    device.gpu.close()
-            raise
-        finally:
-            machine.executor.close()
-    if unraisable:
-        raise Wrong(f"raised in a finaliser: {unraisable[:3]}")
-    return machine
-
-
-# ------------------------------------------------ reducing
-
-
-def _kind_of(error: BaseException) -> str:
-    text = str(error)
-    return f"{type(error).__name__} {''.join(c for c in text[:60] if not c.isdigit())[:24]}"
-
-
-def failure(standin: StandIn, seed: int, program: Program, fault: tuple[int, int, int] | None) -> BaseException | None:
-    def ring(signum: int, frame: object) -> None:
-        raise TimeoutError("hangs")
-
-    former = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, 20)
-    try:
-        run(standin, seed, program, fault=fault)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        return error
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, former)
-    return None
-
-
-def reduced(
-    standin: StandIn, seed: int, program: Program, fault: tuple[int, int, int] | None, seconds: float = 30
-) -> tuple[Program, tuple[int, int, int] | None]:
-    """A shorter program that fails in the same way: operations are dropped as long as it does."""
-    first = failure(standin, seed, program, fault)
-    assert first is not None
-    kind, end = _kind_of(first), time.monotonic() + seconds
-    size = len(program) // 2
-    while size and time.monotonic() < end:
-        at, shrunk = 0, False
-        while at < len(program) and time.monotonic() < end:
-            shorter = program[:at] + program[at + size :]
-            tries = [fault] if fault is None else [fault, *((fault[0], nth, fault[2]) for nth in _near(fault[1]))]
-            for each in tries:
-                found = failure(standin, seed, shorter, each)
-                if found is not None and _kind_of(found) == kind:
-                    program, fault, shrunk = shorter, each, True
-                    break
-            else:
-                at += size
-        size = size // 2 if not shrunk or size > 1 else size
-    return program, fault
-
-
-def _near(nth: int) -> list[int]:
-    return [max(1, nth - by) for by in (1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22)]
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--first", type=int, default=0, help="the first seed")
-    parser.add_argument("--count", type=int, default=1 << 40)
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--faults", action="store_true", help="let driver calls fail meanwhile")
-    parser.add_argument("--most", type=int, default=5, help="stop after so many failures")
-    parser.add_argument("--no-reduce", action="store_true")
-    parser.add_argument("--program", help="run this program, as printed, instead of the seed's")
-    parser.add_argument("--fault", help="and this fault")
-    arguments = parser.parse_args()
-    import standin as package
-
-    standin = package.cuda()
-    end, failures, programs, operations = time.monotonic() + arguments.seconds, 0, 0, 0
-    seed = arguments.first
-    gc.collect()
-    gc.freeze()
-    while time.monotonic() < end and seed < arguments.first + arguments.count:
-        fault = fault_of(seed) if arguments.faults else None
-        program = program_of(seed)
-        if arguments.program:
-            program = eval(arguments.program)
-            fault = eval(arguments.fault) if arguments.fault else None
-        found = failure(standin, seed, program, fault)
-        programs += 1
-        operations += len(program)
-        if found is not None:
-            failures += 1
-            print(
-                f"seed {seed}{f' fault {fault}' if fault else ''}: {type(found).__name__}: {found}"[:1500], flush=True
-            )
-            if not arguments.no_reduce:
-                program, fault = reduced(standin, seed, program, fault)
-                found = failure(standin, seed, program, fault)
-                print(f"  reduced to {len(program)}: {program}\n  fault {fault}: {found}"[:2500])
-            traceback.print_exception(found, limit=-9)
-            if failures >= arguments.most:
-                break
-        seed += 1
-    print(f"{programs} programs, {operations} operations, {failures} failures, seeds {arguments.first} to {seed - 1}")
-    return 1 if failures else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Random programs of public calls over a stand-in, held against a model: the machine, the model, the search."""
