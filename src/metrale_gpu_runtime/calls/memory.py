@@ -431,7 +431,8 @@ class MemoryCalls(QueueingCalls):
                 f"{call}: {block} is looked at in place by another library (DLPack); let go of its arrays first"
             )
         for capture in list(self._captures):
-            if any(allocation.block is block for allocation in capture.allocations):
+            # Pinned memory may be named by its address on the device as well.
+            if any(allocation.block in (block, block.twin) for allocation in capture.allocations):
                 raise CaptureError(
                     f"{call}: {block} is named by the capture under way on stream {capture.origin.handle}; "
                     "end the capture first (gpu.end_capture), and keep the memory as long as its graph"

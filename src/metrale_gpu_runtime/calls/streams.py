@@ -214,7 +214,7 @@ class StreamCalls(CopyCalls):
     def _wait_for_recording(self, lane: Lane, event: Event) -> None:
         """Let a stream wait for an event's last recording that was queued; one in a capture is queued by a replay."""
         capture = event._recorder.capture if event._recorder is not None else None
-        if capture is not None:
+        if capture is not None and capture.nodes is not None:
             # The driver would take the recording in that capture for what is meant, and draw the stream in.
             raise CaptureError(
                 f"stream {lane.handle} cannot wait for what {event!r} marked before it was recorded in the capture "

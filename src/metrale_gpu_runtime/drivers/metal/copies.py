@@ -2,7 +2,8 @@
 
 While a stream has nothing to do, the host copies to and from shared memory itself. Else, and for private memory always,
 the bytes go through a staging buffer: towards the device they are taken at once; from the device they are handed over
-when the command buffer is known to be done, before anybody is told that the stream is.
+when the command buffer is known to be done, before anybody is told that the stream is. Pinned memory is the exception:
+kernels of the same stream may read and write it, so the GPU copies from and to it itself, when the copy's turn comes.
 
 Source: MTLBlitCommandEncoder copyFromBuffer:sourceOffset:toBuffer:destinationOffset:size:, fillBuffer:range:value:.
 """
@@ -49,7 +50,7 @@ class Copies:
     # ------------------------------------------------ between host and device
 
     def to_device(self, dst: int, src: memoryview, stream: StreamHandle) -> None:
-        """The bytes are taken before this returns."""
+        """The bytes are taken before this returns, from pinned memory in the order of the stream."""
         nbytes = src.nbytes
         allocation, offset = self._memory.find(dst, nbytes, "copy_h2d")
         queue = self._stream_of(stream)
@@ -58,6 +59,10 @@ class Copies:
                 if is_idle:
                     ctypes.memmove(allocation.host + offset, address_of(src), nbytes)
                     return
+        pinned = self._memory.find_pinned(address_of(src), nbytes)
+        if pinned is not None:
+            self._queue(queue, pinned, (allocation.native, offset), nbytes, "copy_h2d")
+            return
         staging = self._temporaries.take(nbytes)
         is_queued = False
         try:
@@ -69,7 +74,7 @@ class Copies:
                 staging.give_back()
 
     def to_host(self, dst: memoryview, src: int, stream: StreamHandle) -> None:
-        """`dst` is written at once, or when the command buffer is settled."""
+        """`dst` is written at once, or when the command buffer is settled; pinned memory in the order of the stream."""
         nbytes = dst.nbytes
         allocation, offset = self._memory.find(src, nbytes, "copy_d2h")
         queue = self._stream_of(stream)
@@ -78,6 +83,10 @@ class Copies:
                 if is_idle:
                     ctypes.memmove(address_of(dst), allocation.host + offset, nbytes)
                     return
+        pinned = self._memory.find_pinned(address_of(dst), nbytes)
+        if pinned is not None:
+            self._queue(queue, (allocation.native, offset), pinned, nbytes, "copy_d2h")
+            return
         # Whole words around what is wanted: buffers are never shorter than that.
         first = offset // BLIT_ALIGN * BLIT_ALIGN
         length = -(-(offset + nbytes) // BLIT_ALIGN) * BLIT_ALIGN - first

@@ -109,6 +109,15 @@ class Memory:
             offset = address - allocation.host
         return allocation, offset
 
+    def find_pinned(self, host: int, nbytes: int) -> tuple[Any, int] | None:
+        """(MTLBuffer, offset) of these bytes of the host's where they are pinned memory of this device."""
+        with self._lock:
+            found = self._ranges.find(host, nbytes)
+        # The same number may be an address of the GPU's.
+        if found is None or found.kind is not MemoryKind.PINNED or not 0 <= host - found.host < found.nbytes:
+            return None
+        return found.native, host - found.host
+
     def device_address(self, host: int) -> int:
         """The GPU address of an address in pinned memory. Raises InvalidPointer."""
         allocation, offset = self.find(host, what="host_ptr_to_device")
