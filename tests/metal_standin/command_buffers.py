@@ -224,7 +224,16 @@ class CommandBuffer(Base):
         # From a handler the command buffer is complete already, and waiting for the handlers would be for ever.
         if self.queue.thread is threading.current_thread() and self.status >= _STATUS["Completed"]:
             return
-        self._wait(lambda: self.is_done, "waitUntilCompleted")
+        world = self.world
+        is_awaited = world.awaited_by == threading.get_ident()
+        with world.change:
+            world.waits += is_awaited
+            world.change.notify_all()
+        try:
+            self._wait(lambda: self.is_done, "waitUntilCompleted")
+        finally:
+            with world.change:
+                world.waits -= is_awaited
 
     # ------------------------------------------------ the GPU's side
 

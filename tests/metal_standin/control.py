@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -116,10 +117,14 @@ class MetalStandIn:
             raise KeyError(f"{kind}: one of {', '.join(_KINDS)}")
         world().failures.append(Failure(kind, nth, code, text or f"scripted failure ({code})", encoder))
 
-    def hold(self) -> None:
-        """From now on the GPU runs no further command buffer; those committed stay scheduled."""
+    def hold(self, *, until_awaited: bool = False) -> None:
+        """From now on the GPU runs no further command buffer; those committed stay scheduled.
+
+        `until_awaited`: while this thread waits for one (waitUntilCompleted) the GPU runs, as late as it can.
+        """
         with world().change:
             world().is_held = True
+            world().awaited_by = threading.get_ident() if until_awaited else None
             world().allowed.clear()
 
     def release(self, count: int | None = None, *, queue: Any = None) -> None:

@@ -114,7 +114,7 @@ class CommandQueue(Base):
                     self.world.change.wait()
                 buffer = self.waiting.popleft()
             buffer.schedule()
-            if not self.world.pass_gate(self.ordinal):
+            if not self.world.pass_gate(self):
                 return
             buffer.run()
             self.leave(buffer)

@@ -75,6 +75,9 @@ class World:
     queues: list[CommandQueue] = field(default_factory=list)
     devices: list[Device] = field(default_factory=list)
     is_held: bool = False
+    # The thread whose waits for a command buffer let the GPU run although it is held, and how many of them there are now.
+    awaited_by: int | None = None
+    waits: int = 0
     # How many command buffers may run although it is held: of a queue by its ordinal, or of any (None).
     allowed: dict[int | None, int] = field(default_factory=dict)
     is_over: bool = False
@@ -94,11 +97,14 @@ class World:
                 self.failures.remove(found)
             return found
 
-    def pass_gate(self, queue: int) -> bool:
-        """Wait until the GPU may run one more command buffer of this queue; False where this world is over."""
+    def pass_gate(self, queue: CommandQueue) -> bool:
+        """Wait until the GPU may run one more command buffer of this queue; False where this world is over.
+
+        What a queue drops is not run, and is not held either.
+        """
         with self.change:
-            while self.is_held and not self.is_over:
-                ticket = next((key for key in (queue, None) if self.allowed.get(key)), -1)
+            while self.is_held and not self.waits and not queue.is_revoked and not self.is_over:
+                ticket = next((key for key in (queue.ordinal, None) if self.allowed.get(key)), -1)
                 if ticket != -1:
                     self.allowed[ticket] -= 1
                     break
