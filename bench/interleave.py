@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 Job = Callable[[], None]
+Clock = Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,28 +28,30 @@ class Timing:
         return (high - low) / self.median
 
 
-def calls_for(job: Job, seconds: float) -> int:
+def calls_for(job: Job, seconds: float, clock: Clock = time.perf_counter) -> int:
     """How many calls fill about `seconds`; the job has run once before."""
     job()
-    started = time.perf_counter()
+    started = clock()
     job()
-    once = max(time.perf_counter() - started, 1e-7)
+    once = max(clock() - started, 1e-7)
     return max(1, round(seconds / once))
 
 
-def interleave(jobs: Mapping[str, Job], *, rounds: int, seconds: float = 0.05) -> dict[str, Timing]:
-    """Run every job in every round, in turn, each for about `seconds`."""
-    calls = {name: calls_for(job, seconds) for name, job in jobs.items()}
+def interleave(
+    jobs: Mapping[str, Job], *, rounds: int, seconds: float = 0.05, clock: Clock = time.perf_counter
+) -> dict[str, Timing]:
+    """Run every job in every round, in turn, each for about `seconds` of this clock."""
+    calls = {name: calls_for(job, seconds, clock) for name, job in jobs.items()}
     found: dict[str, list[float]] = {name: [] for name in jobs}
     for round_number in range(rounds):
         names = list(jobs)
         # The order turns from round to round, so that nobody always runs behind the same neighbour.
         for name in names[round_number % len(names) :] + names[: round_number % len(names)]:
             job, count = jobs[name], calls[name]
-            started = time.perf_counter()
+            started = clock()
             for _ in range(count):
                 job()
-            found[name].append((time.perf_counter() - started) / count)
+            found[name].append((clock() - started) / count)
     return {name: Timing(tuple(seconds)) for name, seconds in found.items()}
 
 

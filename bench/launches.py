@@ -1,20 +1,25 @@
 """What a launch costs on the host: this package's forms against the bare driver call of the same run, and peers.
 
-The floor is the vendor's own binding with everything prepared: one call, arguments already laid out. No kernel work is
-waited for inside a round; the stream is drained between rounds.
+The floor is the vendor's own binding with everything prepared: one call, arguments already laid out; on Metal the
+messages of the launch (`bare_metal`). No kernel work is waited for inside a round; the stream is drained between them.
+
+On Metal the time is that of the calling thread's work: command buffers that wait for others to end, and a stand-in's
+GPU that computes in this process, take no part in it.
 """
 
 from __future__ import annotations
 
 import ctypes
 import struct
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import metrale_gpu_runtime as mg
 
-from .interleave import Job, interleave, ratio
+from .bare_metal import LAUNCHES, BareLaunches
+from .interleave import Job, Timing, interleave, ratio
 
 COUNTS = (0, 4, 16, 58)
 COUNTS_OF_METAL = (0, 4, 16, 31)
@@ -43,9 +48,16 @@ def run(backend: str, rounds: int) -> tuple[None, dict[str, Any]]:
     """Medians in ns, and ratios to the floor, for each form and argument count."""
     facts: dict[str, Any] = {"rounds": rounds, "unit": "ns per launch, median; ratio to the bare driver call"}
     with mg.open_backend(backend, check=None) as gpu, _current_context(gpu):
-        for count in COUNTS_OF_METAL if gpu.capabilities.backend == "metal" else COUNTS:
-            timings = interleave(_jobs(gpu, count), rounds=rounds, seconds=PER_ROUND_S)
+        is_metal = gpu.capabilities.backend == "metal"
+        clock = time.thread_time if is_metal else time.perf_counter
+        for count in COUNTS_OF_METAL if is_metal else COUNTS:
+            jobs = _jobs(gpu, count)
+            timings = interleave(jobs, rounds=rounds, seconds=PER_ROUND_S, clock=clock)
             gpu.synchronize()
+            bare = jobs.get(FLOOR)
+            if isinstance(bare, BareLaunches):
+                bare.finish()
+                timings[FLOOR] = Timing(tuple(each / LAUNCHES for each in timings[FLOOR].seconds))
             floor = timings.get(FLOOR)
             facts[f"{count} arguments"] = {
                 name: {
@@ -114,7 +126,7 @@ def _jobs(gpu: mg.GpuBackend, count: int) -> dict[str, Job]:
     peer = _cuda_core(gpu, count, buffer.address)
     if peer is not None:
         jobs["cuda.core launch()"] = peer
-    return {name: _drained(gpu, job) for name, job in jobs.items()}
+    return {name: job if isinstance(job, BareLaunches) else _drained(gpu, job) for name, job in jobs.items()}
 
 
 def _drained(gpu: mg.GpuBackend, job: Job) -> Job:
@@ -134,6 +146,9 @@ def _drained(gpu: mg.GpuBackend, job: Job) -> Job:
 def _floor(gpu: mg.GpuBackend, kernel: mg.Kernel, address: int, count: int) -> Job | None:
     """The vendor's binding called with everything ready; None where there is no vendor's call to compare with."""
     backend = gpu.capabilities.backend
+    if backend == "metal":
+        name = f"nothing_{count}"
+        return BareLaunches(gpu.capabilities.device_index, source(count, backend)[".metal"], name, count)
     if backend not in ("cuda", "hip"):
         return None
     image = struct.pack(f"<Q{max(count - 1, 0)}I", address, *(7 + at for at in range(1, count)))
