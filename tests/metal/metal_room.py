@@ -211,17 +211,6 @@ def opened(standin: MetalStandIn, storage: str = "shared") -> Iterator[Room]:
         room.driver.close()
 
 
-def live(standin: MetalStandIn) -> dict[str, list[int]]:
-    """The retain counts of what is alive, once the stand-in's own threads have let go of what is done."""
-    for _ in range(1000):
-        counts = standin.live()
-        if "MTLCommandBuffer" not in counts:
-            break
-        with standin.world.change:
-            standin.world.change.wait(0.01)
-    return counts
-
-
 def fault_of(call: Callable[[], object]) -> DriverFault:
     """The fault that a call raises."""
     try:

@@ -6,7 +6,7 @@ import struct
 import threading
 
 import pytest
-from metal_room import Room, fault_of, live, opened
+from metal_room import Room, fault_of, opened
 from metal_standin.control import MetalStandIn
 from metal_standin.fixtures import metal_standin
 
@@ -286,7 +286,7 @@ def test_closing_with_a_fault_that_nobody_asked_for_is_quiet(metal_standin: Meta
         place = room.new(0, 0)
         room.stray(place)
         metal_standin.wait_idle()
-    assert live(metal_standin) == {}
+    assert metal_standin.live() == {}
 
 
 def test_a_command_buffer_that_cannot_be_read_is_a_fault(room: Room, monkeypatch):

@@ -6,7 +6,7 @@ import ctypes
 import struct
 
 import pytest
-from metal_room import POINTER, VALUE, Room, layout, live, opened
+from metal_room import POINTER, VALUE, Room, layout, opened
 from metal_standin.control import MetalStandIn
 from metal_standin.fixtures import metal_standin
 
@@ -171,7 +171,7 @@ def test_allocations_and_launches_keep_no_reference(metal_standin: MetalStandIn,
                 round_trip(number)
             # How many temporary buffers are kept depends on how far the GPU was each time.
             room.driver._temporaries.drain()
-            return live(metal_standin)
+            return metal_standin.live()
 
         assert after(3) == after(300)
-    assert live(metal_standin) == {}
+    assert metal_standin.live() == {}

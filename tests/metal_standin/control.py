@@ -174,7 +174,11 @@ class MetalStandIn:
     def live(self) -> dict[str, list[int]]:
         """The retain counts of every native object that is alive, by protocol or class; devices are not the caller's."""
         found: dict[str, list[int]] = {}
-        for native in list(world().natives):
+        here = world()
+        with here.change:
+            # A command buffer is done a moment before the thread that ran it lets go of it.
+            here.change.wait_for(lambda: not any(buffer.is_done for buffer in here.running), timeout=10)
+        for native in list(here.natives):
             if native.protocol != "MTLDevice":
                 found.setdefault(native.protocol, []).append(native.count)
         return {name: sorted(counts) for name, counts in sorted(found.items())}

@@ -116,10 +116,16 @@ class CommandQueue(Base):
             buffer.schedule()
             if not self.world.pass_gate(self):
                 return
+            world = self.world
+            with world.change:
+                world.running.add(buffer)
             buffer.run()
             self.leave(buffer)
             # The thread owned one reference, taken by commit: with it the last may go, the queue's own included.
             buffer.release()
+            with world.change:
+                world.running.discard(buffer)
+                world.change.notify_all()
             del buffer
 
     def leave(self, buffer: CommandBuffer) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .ownership import lock
 
 if TYPE_CHECKING:
+    from .command_buffers import CommandBuffer
     from .devices import Device
     from .ownership import Native
     from .queues import CommandQueue
@@ -73,6 +74,7 @@ class World:
     failures: list[Failure] = field(default_factory=list)
     committed: deque[Committed] = field(default_factory=lambda: deque(maxlen=20_000))
     queues: list[CommandQueue] = field(default_factory=list)
+    running: set[CommandBuffer] = field(default_factory=set)
     devices: list[Device] = field(default_factory=list)
     is_held: bool = False
     # The thread whose waits for a command buffer let the GPU run although it is held, and how many of them there are now.
