@@ -85,6 +85,9 @@ class CompiledFunction:
             request.buffers[index] = address
         for index, nbytes in threadgroup_nbytes.items():
             request.threadgroup_nbytes[index] = nbytes
+        for binding in self.bindings:
+            if binding.kind == "threadgroup":
+                request.threadgroup_alignment[binding.index] = binding.alignment
         for axis in range(3):
             request.grid[axis] = grid[axis] if axis < len(grid) else 1
             request.block[axis] = block[axis] if axis < len(block) else 1

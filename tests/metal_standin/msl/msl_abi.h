@@ -31,6 +31,7 @@ typedef struct msl_request {
     uint64_t buffers[MSL_SLOTS];
     uint64_t threadgroup_nbytes[MSL_SLOTS];
     uint64_t static_nbytes;
+    uint32_t threadgroup_alignment[MSL_SLOTS];
     uint32_t grid[3], block[3];
 } msl_request;
 

@@ -19,6 +19,7 @@ class Request(ctypes.Structure):
         ("buffers", ctypes.c_uint64 * SLOTS),
         ("threadgroup_nbytes", ctypes.c_uint64 * SLOTS),
         ("static_nbytes", ctypes.c_uint64),
+        ("threadgroup_alignment", ctypes.c_uint32 * SLOTS),
         ("grid", ctypes.c_uint32 * 3),
         ("block", ctypes.c_uint32 * 3),
     )

@@ -466,7 +466,9 @@ static bool map_local(const msl_request *request, LocalMemory *local)
     local->nbytes = PAGE;
     for (int i = 0; i <= MSL_SLOTS; i++) {
         const size_t asked = i < MSL_SLOTS ? request->threadgroup_nbytes[i] : request->static_nbytes;
-        local->lengths[i] = (asked + 15) / 16 * 16;
+        // Four longs ask for 32, and nothing for more; what ends at a page's end begins at a multiple of its length's unit.
+        const size_t unit = i == MSL_SLOTS || request->threadgroup_alignment[i] > 16 ? 32 : 16;
+        local->lengths[i] = (asked + unit - 1) / unit * unit;
         if (asked)
             local->nbytes += (local->lengths[i] + PAGE - 1) / PAGE * PAGE + PAGE;
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import struct
 
@@ -121,6 +122,25 @@ def test_making_vectors() -> None:
     assert computed(body + more, np.float32, "float", 12, 9.0) == [
         321, 4219, 6523, 3191, 3938, 5671, 250, 0, 2, 10, struct.unpack("f", struct.pack("I", 0x40490FDB))[0], 1,
     ]  # fmt: skip
+
+
+def test_threadgroup_variables_lie_as_their_types_ask() -> None:
+    """Behind a variable of three bytes the next starts at a multiple of its own alignment, and no two share a byte."""
+    text = """kernel void k(device ulong *out) {
+        threadgroup uchar a[3]; threadgroup float4 b[2]; threadgroup uchar c; threadgroup long4 d; threadgroup uchar e[7];
+        out[0] = (ulong)a; out[1] = (ulong)b; out[2] = (ulong)&c; out[3] = (ulong)&d; out[4] = (ulong)e; }"""
+    out = np.zeros(5, np.uint64)
+    function = kernel(text)
+    assert launch(function, out) is None
+    places = sorted(zip(map(int, out), (3, 32, 1, 32, 7), (1, 16, 1, 32, 1), strict=True))
+    assert all(at % alignment == 0 for at, _, alignment in places)
+    assert all(at + nbytes <= after for (at, nbytes, _), (after, _, _) in itertools.pairwise(places))
+    assert function.static_threadgroup_nbytes == places[-1][0] + places[-1][1] - places[0][0]
+    given = kernel(
+        "kernel void k(device ulong *out, threadgroup long4 *x) { x[0] = long4(5); out[0] = (ulong)x % 32 + x[0].w; }"
+    )
+    assert launch(given, out, lengths=(48,)) is None
+    assert out[0] == 5
 
 
 def test_arrays_are_values() -> None:

@@ -237,7 +237,7 @@ def test_a_fault_outside_of_kernels_is_the_earlier_handlers(with_faulthandler: b
         "ctypes.string_at(0x6000)\n"
     )
     options = ["-X", "faulthandler"] if with_faulthandler else []
-    done = subprocess.run([sys.executable, *options, "-c", code], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, *options, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout == "still here\n"
     assert done.returncode == -11
     assert ("Fatal Python error: Segmentation fault" in done.stderr) == with_faulthandler
