@@ -30,6 +30,7 @@ class CommandBuffer:
     """
 
     __slots__ = (
+        "__weakref__",
         "_bindings",
         "_deliveries",
         "_lock",
@@ -143,8 +144,8 @@ class CommandBuffer:
         self.temporaries.clear()
         self._deliveries.clear()
         self.is_over = True
-        # Else each would keep all that came before it.
-        self.native = self.previous = None
+        # Else each would keep all that came before it; and who remembers one that is over keeps nothing of Metal's.
+        self.native = self.event = self.previous = None
         self.awaits.clear()
 
 

@@ -169,6 +169,8 @@ class MetalStream:
         if awaited is None or mark.stream is self:
             self._adopt(mark.pending)
             return
+        # Before it is asked: once it is over it has no event any more.
+        event, value = awaited.event, awaited.value
         if awaited.poll():
             mark.stream.collect()
             self._adopt(awaited.pending)
@@ -176,7 +178,7 @@ class MetalStream:
         opened = self.begin()
         try:
             if awaited not in opened.awaits:
-                opened.native.encodeWaitForEvent_value_(awaited.event, awaited.value)
+                opened.native.encodeWaitForEvent_value_(event, value)
                 opened.awaits.append(awaited)
         finally:
             self.end(0)
