@@ -1418,6 +1418,10 @@ class Machine(ABC):
                     event.snapshot, event.capture, event.is_over = before, None, False
         except GpuError:
             self.forget_values(recording, values)
+            # Issued one by one, some of it may have been queued: when these were recorded last nobody knows.
+            for event in recording.recorded:
+                if event in device.events:
+                    device.events.remove(event)
             raise
         recording.remembered = full
 

@@ -4,6 +4,7 @@ While a stream has nothing to do, the host copies to and from shared memory itse
 the bytes go through a staging buffer: towards the device they are taken at once; from the device they are handed over
 when the command buffer is known to be done, before anybody is told that the stream is. Pinned memory is the exception:
 kernels of the same stream may read and write it, so the GPU copies from and to it itself, when the copy's turn comes.
+Other host memory is written by copies alone: one towards the device waits for those that have yet to write its source.
 
 Source: MTLBlitCommandEncoder copyFromBuffer:sourceOffset:toBuffer:destinationOffset:size:, fillBuffer:range:value:.
 """
@@ -11,11 +12,14 @@ Source: MTLBlitCommandEncoder copyFromBuffer:sourceOffset:toBuffer:destinationOf
 from __future__ import annotations
 
 import ctypes
+import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 from ...handles import StreamHandle
 from ...host_address import address_of
+from .command_buffers import CommandBuffer
 from .copy_kernels import MOST_THREADS, CopyKernels, encode_fill, encode_rows
 from .memory import Memory
 from .streams import MetalStream
@@ -46,6 +50,10 @@ class Copies:
     ) -> None:
         self._memory, self._temporaries, self._kernels = memory, temporaries, kernels
         self._stream_of = stream_of
+        self._lock = threading.Lock()
+        # What is still to be written of the host's memory: first address, end, by which command buffer of which stream.
+        # Whoever has work left keeps them himself.
+        self._expected: list[tuple[int, int, weakref.ref[CommandBuffer], weakref.ref[MetalStream]]] = []
 
     # ------------------------------------------------ between host and device
 
@@ -63,6 +71,7 @@ class Copies:
         if pinned is not None:
             self._queue(queue, pinned, (allocation.native, offset), nbytes, "copy_h2d")
             return
+        self._await_writes(address_of(src), nbytes)
         staging = self._temporaries.take(nbytes)
         is_queued = False
         try:
@@ -97,6 +106,7 @@ class Copies:
                 _blit(encoder, (allocation.native, first), (staging.native, 0), length)
                 opened.temporaries.append(staging)
                 opened.deliver(staging, offset - first, dst)
+                self._expect_write(address_of(dst), nbytes, opened, queue)
                 is_queued = True
         finally:
             if not is_queued:
@@ -162,6 +172,20 @@ class Copies:
 
     # ------------------------------------------------ inside
 
+    def _expect_write(self, host: int, nbytes: int, buffer: CommandBuffer, stream: MetalStream) -> None:
+        with self._lock:
+            self._expected = [each for each in self._expected if not _is_over(each[2])]
+            self._expected.append((host, host + nbytes, weakref.ref(buffer), weakref.ref(stream)))
+
+    def _await_writes(self, host: int, nbytes: int) -> None:
+        """Wait for the copies that have yet to write these bytes of the host's: a replay may read back and copy on."""
+        with self._lock:
+            found = [each for each in self._expected if each[0] < host + nbytes and host < each[1]]
+        for _, _, written, queued in found:
+            buffer, stream = written(), queued()
+            if buffer is not None and stream is not None:
+                stream.await_buffer(buffer)
+
     def _place(self, address: int, nbytes: int, what: str) -> _Place:
         allocation, offset = self._memory.find(address, nbytes, what)
         return allocation.native, offset
@@ -191,6 +215,11 @@ class Copies:
             if staging is not None:
                 opened.temporaries.append(staging)
         return True
+
+
+def _is_over(written: weakref.ref[CommandBuffer]) -> bool:
+    buffer = written()
+    return buffer is None or buffer.is_over
 
 
 def _blit(encoder: Any, source: _Place, target: _Place, nbytes: int) -> None:

@@ -85,10 +85,21 @@ class CopyKernels:
         """A kernel by name; compiled outside of any stream's lock, and before an encoder is open."""
         with self._lock:
             if not self._pipelines:
-                module = self._libraries.load(CodeImage("copies and fills of the backend", "msl", SOURCE.encode()))
-                for kernel in ("copy_bytes", "copy_words", *_FILLS.values()):
-                    self._pipelines[kernel] = self._libraries.pipeline(self._libraries.function(module, kernel))
+                self._pipelines = self._load()
             return self._pipelines[name]
+
+    def _load(self) -> dict[str, Pipeline]:
+        """All of them, or none: what fails today may go well tomorrow."""
+        libraries = self._libraries
+        module = libraries.load(CodeImage("copies and fills of the backend", "msl", SOURCE.encode()))
+        try:
+            return {
+                name: libraries.pipeline(libraries.function(module, name))
+                for name in ("copy_bytes", "copy_words", *_FILLS.values())
+            }
+        except BaseException:
+            libraries.unload(module)
+            raise
 
     def clear(self) -> None:
         """Let go of them."""

@@ -219,6 +219,13 @@ class MetalStream:
             self._collect()
             self._tell()
 
+    def await_buffer(self, buffer: CommandBuffer) -> None:
+        """Wait until one of the stream's command buffers is over, which is committed if it was not. Tells no fault."""
+        with self._lock:
+            if self._open is buffer:
+                self._flush()
+        buffer.wait()
+
     def query(self) -> bool:
         """True when nothing is queued or running. Raises DriverFault."""
         with self._lock:
