@@ -304,6 +304,8 @@ class MetalStream:
         return queue
 
     def _new_buffer(self) -> CommandBuffer:
+        if self._queue is None:
+            self._queue = self._new_queue()
         native = self._queue.commandBufferWithDescriptor_(self._descriptor)
         if native is None:
             raise self.refused("commandBufferWithDescriptor:", "gives no command buffer")
@@ -379,8 +381,8 @@ class MetalStream:
             for each in behind:
                 each.wait()
             self._in_flight.clear()
-            with self._bindings.pool():
-                self._queue = self._new_queue()
+            # Another one is made for the next operation: if that fails, the fault must be told all the same.
+            self._queue = None
         tail, self._open = self._open, None
         outcomes = [each.failure or spoilt_behind(failure, each.ordinals) for each in behind]
         fault = make_fault(failure, outcomes, tail.ordinals if tail is not None else ())
