@@ -237,6 +237,11 @@ class CommandBuffer(Base):
 
     # ------------------------------------------------ the GPU's side
 
+    @property
+    def has_ended(self) -> bool:
+        """Its status says how it ended; its handlers may still be running."""
+        return self.status >= _STATUS["Completed"]
+
     def _call(self, handlers: list[Any]) -> None:
         for handler in handlers:
             try:

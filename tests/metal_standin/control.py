@@ -177,7 +177,7 @@ class MetalStandIn:
         here = world()
         with here.change:
             # A command buffer is done a moment before the thread that ran it lets go of it.
-            here.change.wait_for(lambda: not any(buffer.is_done for buffer in here.running), timeout=10)
+            here.change.wait_for(lambda: not any(buffer.has_ended for buffer in here.running), timeout=10)
         for native in list(here.natives):
             if native.protocol != "MTLDevice":
                 found.setdefault(native.protocol, []).append(native.count)
