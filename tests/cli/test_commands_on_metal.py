@@ -91,6 +91,16 @@ def test_launch_runs_a_metal_kernel_on_files(folder: Path) -> None:
     assert np.array_equal(np.load(folder / "sum.npy"), np.arange(COUNT, dtype=np.float32) + np.float32(0.5))
 
 
+def test_the_demo_runs_metals_own_kernels() -> None:
+    """The demo computes and refuses on Metal as elsewhere, and says that overruns are not caught there."""
+    require_rung("metal stand-in")
+    done = run("demo", "--backend", "metal")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "y = 2 * x + 1 on 1000 elements: [1. 3. 5. 7.] … 1999.0" in done.stdout
+    assert "4 bytes expected, 8 given" in done.stdout
+    assert "metal does not check memory accesses" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

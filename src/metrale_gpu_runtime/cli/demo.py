@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
+from pathlib import Path
 
 from rich.console import Console
 
@@ -12,6 +12,8 @@ from ..geometry import threads
 from ..launch import KernelLaunch
 from .plain import print_plain
 
+# Without a suffix: the backend takes PTX or Metal's language.
+_KERNELS = Path(__file__).with_name("kernels") / "demo"
 _COUNT = 1000
 _SIGNATURES = {
     "scale_add": "const float* x, float* y, unsigned int count, float factor",
@@ -23,11 +25,10 @@ def run_demo(backend: str, console: Console) -> None:
     """Run the three parts on `backend`. Raises GpuError if one of them does not end as it must."""
     import numpy
 
-    code = files(__package__) / "kernels" / "demo.ptx"
     x = numpy.arange(_COUNT, dtype=numpy.float32)
     with open_backend(backend) as gpu:
         print_plain(console, f"{gpu.capabilities.device} ({gpu.capabilities.backend})\n", "bold")
-        gpu.load_module("demo", binary=code.read_bytes())
+        gpu.load_module("demo", path=_KERNELS)
         scale_add = gpu.kernel("demo", "scale_add", signature=_SIGNATURES["scale_add"])
         device_x, device_y = gpu.array(x), gpu.array(numpy.ones(_COUNT, numpy.float32))
 
