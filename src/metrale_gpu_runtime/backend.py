@@ -125,7 +125,8 @@ class GpuBackend(BufferCalls, LazyCalls, TensorMapCalls, CaptureCalls, ModuleCal
             is_in_use = bool(self._in_flight.pending_uses(block)) or block in seen
             if block.twin is not None:
                 self._ledger.remove(block.twin, "released when its backend was closed")
-            self._ledger.remove(block, "released when its backend was closed")
+            if not self._ledger.remove(block, "released when its backend was closed"):
+                continue  # another thread was in the middle of giving it back
             if block.driver_base and not is_in_use:
                 attempt(self._free_memory, block)
             elif block.mapping is not None:

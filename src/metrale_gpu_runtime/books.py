@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import get_ident
-from typing import TYPE_CHECKING, NoReturn, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
 from .capabilities import Capabilities
 from .driver import DEFAULT_STREAM, Driver, MemoryKind
@@ -469,15 +469,22 @@ class BackendBooks:
             self._clean_up(self._ask, None, self._driver.unload_module, module)
 
     def _destroy_graph_handle(self, graph: GraphHandle) -> None:
-        if self._is_left_to_closer or graph not in self._live_graphs:
+        if self._is_left_to_closer or not _taken(self._live_graphs, graph):
             return
-        self._live_graphs.discard(graph)
         if not self._is_closed and not self.is_lost:
             self._ask(None, self._driver.destroy_graph, graph)
 
     def _destroy_event_handle(self, event: EventHandle) -> None:
-        if self._is_left_to_closer or event not in self._live_events:
+        if self._is_left_to_closer or not _taken(self._live_events, event):
             return  # the latter: a stream's own mark that went with all events when the backend was closed
-        self._live_events.discard(event)
         if not self._is_closed and not self.is_lost:
             self._ask(None, self._driver.destroy_event, event)
+
+
+def _taken(things: set[Any], thing: object) -> bool:
+    """Take a thing out of a set in one step: True for the one thread that did."""
+    try:
+        things.remove(thing)
+    except KeyError:
+        return False
+    return True

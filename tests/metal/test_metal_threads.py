@@ -93,7 +93,7 @@ def one_turn(gpu: GpuBackend, other: GpuBackend, shared: mg.DeviceBuffer, number
         assert np.array_equal(y.numpy(), expected)
 
 
-def run_threads(work: Callable[[int], None]) -> None:
+def run_threads(work: Callable[[int], None], count: int = THREADS) -> None:
     """Raises what the first failing one raised."""
     failures: list[BaseException] = []
 
@@ -103,7 +103,7 @@ def run_threads(work: Callable[[int], None]) -> None:
         except BaseException as error:
             failures.append(error)
 
-    threads = [threading.Thread(target=guarded, args=(who,), daemon=True) for who in range(THREADS)]
+    threads = [threading.Thread(target=guarded, args=(who,), daemon=True) for who in range(count)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -192,37 +192,39 @@ def test_a_stream_is_destroyed_while_its_thread_works(metal_standin: MetalStandI
     assert own_threads() == []
 
 
+def close_under_threads(storage: str) -> None:
+    gpu = opened(0, storage)
+    started = threading.Barrier(THREADS + 1, timeout=60)
+
+    def work(who: int) -> None:
+        if who == THREADS:
+            close()
+            return
+        affine = gpu.kernel("m", "affine")
+        stream = gpu.create_stream() if who % 2 else gpu.default_stream()
+        x = gpu.empty(40, "uint32")
+        started.wait()
+        with contextlib.suppress(HandleClosed):
+            while True:
+                affine[2, 32, 0, stream](x, mg.u32(40), mg.u32(1), mg.u32(1))
+                gpu.empty(9, "uint32")
+                if who == 3:
+                    stream.synchronize()
+
+    def close() -> None:
+        started.wait()
+        for _ in range(3):
+            with contextlib.suppress(GpuError):
+                gpu.synchronize()
+        gpu.close()
+
+    run_threads(work, THREADS + 1)
+
+
 def test_closing_while_others_launch_on_metal(metal_standin: MetalStandIn):
     """Threads in the middle of launching are told that the backend closes; nothing of it is left, and nobody hangs."""
     for number in turns(3, SECONDS / 4):
-        gpu = opened(0, "shared" if number % 2 else "private")
-        started = threading.Barrier(THREADS + 1, timeout=60)
-
-        def work(who: int, gpu: GpuBackend = gpu, started: threading.Barrier = started) -> None:
-            affine = gpu.kernel("m", "affine")
-            stream = gpu.create_stream() if who % 2 else gpu.default_stream()
-            x = gpu.empty(40, "uint32")
-            started.wait()
-            with contextlib.suppress(HandleClosed):
-                while True:
-                    affine[2, 32, 0, stream](x, mg.u32(40), mg.u32(1), mg.u32(1))
-                    gpu.empty(9, "uint32")
-                    if who == 3:
-                        stream.synchronize()
-
-        def close(gpu: GpuBackend = gpu, started: threading.Barrier = started) -> None:
-            started.wait()
-            for _ in range(3):
-                with contextlib.suppress(GpuError):
-                    gpu.synchronize()
-            gpu.close()
-
-        closer = threading.Thread(target=close, daemon=True)
-        closer.start()
-        run_threads(work)
-        closer.join(60)
-        assert not closer.is_alive(), "closing hangs"
-        del gpu, work, close, closer, started
+        close_under_threads("shared" if number % 2 else "private")
         gc.collect()
         assert metal_standin.live() == {}
         assert own_threads() == []

@@ -54,8 +54,8 @@ class DebugCalls(BackendBooks):
         for block in left:
             if block.twin is not None:
                 self._ledger.remove(block.twin, "released by sweep_unreleased")
-            self._ledger.remove(block, "released by sweep_unreleased")
-            if block.driver_base:
+            # False where another thread has freed it by now.
+            if self._ledger.remove(block, "released by sweep_unreleased") and block.driver_base:
                 self._free_memory(block)
         warnings.warn(f"sweep_unreleased freed what was never freed: {text}", GpuResourceWarning, stacklevel=2)
         return len(left)

@@ -55,6 +55,7 @@ class Memory:
         self._bindings, self._device, self._temporaries, self._name = bindings, device, temporaries, name
         self._is_unified, self._is_private = is_unified, storage == "private"
         self._lock = threading.Lock()
+        self._is_cleared = False
         self._ranges: RangeMap[Allocation] = RangeMap()
         self.bases: dict[int, Allocation] = {}
 
@@ -84,6 +85,8 @@ class Memory:
     def free(self, address: int) -> None:
         """Let go of a buffer by the address that `alloc` returned. Command buffers that use it keep it themselves."""
         with self._lock:
+            if self._is_cleared:
+                return  # another thread closed the device meanwhile, and all went with it
             allocation = self.bases[address]
             for start in _starts(allocation):
                 del self.bases[start]
@@ -92,6 +95,7 @@ class Memory:
     def clear(self) -> None:
         """Let go of everything."""
         with self._lock:
+            self._is_cleared = True
             self.bases.clear()
             self._ranges = RangeMap()
 
