@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import threading
+import time
 import warnings
 import weakref
 from collections.abc import Callable
@@ -28,6 +29,9 @@ __all__ = ["GpuBackend", "PointerValue"]
 
 OWN_THREADS = "metrale-"
 """How the names of this package's own threads begin."""
+
+LONGEST_EXIT_S = 5.0
+"""How long queued work may hold up the interpreter's exit: work that never ends must not."""
 
 _open_backends: weakref.WeakSet[GpuBackend] = weakref.WeakSet()
 
@@ -184,13 +188,29 @@ def _close_quietly(gpu: GpuBackend) -> None:
         gpu.close()
 
 
+def _comes_to_rest(gpu: GpuBackend, end: float) -> bool:
+    """Whether all streams pass what is queued before that time; asked, since a wait could not be given up."""
+    for lane in gpu._lanes_in_order():
+        while not lane.is_idle and not gpu.is_lost:
+            try:
+                if gpu._driver.query_stream(lane.handle):
+                    break
+            except Exception:
+                break  # failed, and so over; who waits for it is told
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.001)
+    return True
+
+
 @atexit.register
 def _close_all() -> None:
     # Daemon threads, the only others left, go on until the interpreter ends them. Closed under them, a backend would
     # make them print what they are refused; and one that was ended holding a lock would never give it back.
     is_in_use = any(not thread.name.startswith(OWN_THREADS) for thread in threading.enumerate() if thread.daemon)
+    end = time.monotonic() + LONGEST_EXIT_S
     for gpu in list(_open_backends):
-        if is_in_use:
+        if is_in_use or not _comes_to_rest(gpu, end):
             gpu._abandon()
         else:
             _close_quietly(gpu)

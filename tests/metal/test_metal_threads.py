@@ -154,7 +154,7 @@ def driver_objects() -> Counter[str]:
 
 
 def own_threads() -> list[str]:
-    return [each.name for each in threading.enumerate() if each.name.startswith("metrale-metal")]
+    return [each.name for each in threading.enumerate() if each.name.startswith("metrale-metal-stream")]
 
 
 @pytest.mark.parametrize("storage", ["shared", "private"])

@@ -99,8 +99,9 @@ class CommandQueue(Base):
         with self.world.change:
             self.waiting.append(buffer)
             if self.thread is None:
+                # As a thread of the package's own, that of a Metal queue being nobody's in Python.
                 self.thread = threading.Thread(
-                    target=self._work, name=f"metal stand-in queue {self.ordinal}", daemon=True
+                    target=self._work, name=f"metrale-stand-in Metal queue {self.ordinal}", daemon=True
                 )
                 self.thread.start()
             self.world.change.notify_all()

@@ -20,6 +20,9 @@ from .bindings import Bindings
 from .faults import Failure, Pending, dropped_behind, read_failure, spoilt_behind, unreadable_failure
 from .temporaries import Temporary
 
+LONGEST_DROP_S = 0.1
+"""How long dropping what lies behind a command buffer that failed may take. A stream's lock is held so long."""
+
 
 class CommandBuffer:
     """Operations that are handed to the GPU together. `native` is the MTLCommandBuffer, None once it is over.
@@ -86,6 +89,19 @@ class CommandBuffer:
     def poll(self) -> bool:
         """True when it is done; its outcome is read then."""
         return self.is_over or _settle(self, is_waiting=False)
+
+    def wait_dropped(self) -> None:
+        """Wait for a command buffer behind one that failed, which Metal drops at once.
+
+        Should it run all the same, it is waited for like any other, behind all that it waits for itself.
+        """
+        end = time.monotonic() + LONGEST_DROP_S
+        while not self.is_done():
+            if time.monotonic() > end:
+                self.wait()
+                return
+            time.sleep(0.0001)
+        self.settle()
 
     def blocker(self) -> CommandBuffer | None:
         """A command buffer that has to be over first."""

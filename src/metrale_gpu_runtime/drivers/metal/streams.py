@@ -379,7 +379,7 @@ class MetalStream:
         """
         if failure.is_own:
             for each in behind:
-                each.wait()
+                each.wait_dropped()
             self._in_flight.clear()
             # Another one is made for the next operation: if that fails, the fault must be told all the same.
             self._queue = None
