@@ -68,7 +68,7 @@ def devices(json: JsonOption = False) -> None:
 
 @app.command()
 def inspect(
-    file: Annotated[Path, typer.Argument(help="Code: .ptx, .cu, .cubin, .fatbin, …")],
+    file: Annotated[Path, typer.Argument(help="Code: .ptx, .cu, .cubin, .fatbin, .metal, …")],
     backend: BackendOption = "cpu",
     json: JsonOption = False,
     option: Annotated[list[str] | None, typer.Option("--option", help="A compiler option; may be repeated.")] = None,
@@ -81,7 +81,7 @@ def inspect(
 
 @app.command(context_settings={"ignore_unknown_options": True})
 def launch(
-    file: Annotated[Path, typer.Argument(help="Code: .ptx or .cu.")],
+    file: Annotated[Path, typer.Argument(help="Code that the backend takes: .ptx, .cu, .metal, …")],
     kernel: Annotated[str, typer.Argument(help="The kernel's name.")],
     arguments: Annotated[
         list[str] | None,
