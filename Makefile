@@ -24,7 +24,7 @@ $(VENV)/.run: $(VENV)/.base
 	touch $@
 
 $(VENV)/.test: $(VENV)/.run
-	$(BIN)/python -m pip install --quiet -e '.[test,nvrtc]'
+	$(BIN)/python -m pip install --quiet -e '.[test]'
 	$(BIN)/python -m pip download --quiet --no-deps --only-binary=:all: --platform macosx_11_0_arm64 --implementation cp --python-version 3.11 --dest $(METAL_WHEEL) $(METAL_BINDINGS)
 	touch $@
 
