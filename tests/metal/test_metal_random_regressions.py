@@ -14,7 +14,7 @@ from programs_on_metal import MSL
 
 import metrale_gpu_runtime as mg
 from metrale_gpu_runtime.backend import GpuBackend
-from metrale_gpu_runtime.drivers.metal.streams import BUSY_COUNT
+from metrale_gpu_runtime.drivers.metal.streams import BUSY_COUNT, MetalStream
 from metrale_gpu_runtime.errors import CaptureError, DriverError
 
 __all__ = ["metal_standin"]
@@ -79,18 +79,19 @@ def test_a_replay_copies_on_what_it_has_read_back(metal_standin: MetalStandIn, g
     assert bytes(y.numpy()) == bytes((3, 3, *range(42, 49)))
 
 
-def test_copies_wait_only_for_those_that_write_their_source(metal_standin: MetalStandIn, gpu: GpuBackend):
+def test_copies_wait_only_for_those_that_write_their_source(metal_standin: MetalStandIn, gpu: GpuBackend, monkeypatch):
     """A copy to the device waits for nothing while what is read back goes elsewhere."""
     x, y = gpu.buffer(9), gpu.buffer(9)
-    both = np.zeros(18, np.uint8)
+    both, waits = np.zeros(18, np.uint8), []
+    await_buffer = MetalStream.await_buffer
+    monkeypatch.setattr(MetalStream, "await_buffer", lambda self, *given: [waits.append(1), await_buffer(self, *given)])
     with gpu.capture() as capture:
         gpu.copy_d2h_async(x, both[:9])
         gpu.copy_h2d_async_retained(both[9:], y)
-    metal_standin.hold()
+    metal_standin.hold(until_awaited=True)
     gpu.memset_async(x, 3)
     capture.graph.launch()
-    assert not gpu.default_stream().query()
-    metal_standin.release()
+    assert not waits
     assert bytes(y.numpy()) == bytes(9)
 
 
