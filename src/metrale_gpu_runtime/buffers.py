@@ -212,7 +212,7 @@ class DeviceBuffer:
         if own is not None and element is not None and own != element:
             raise ElementTypeError(
                 f"a buffer of {own.name} and an array of {element.name}: convert the array first (array.astype), or "
-                "take the buffer as bytes: buffer.view('u8')",
+                "take the buffer as bytes: buffer.view('uint8')",
                 kernel="",
                 expected=own.name,
                 given=element.name,

@@ -43,6 +43,7 @@ from .trace.site import call_site
 if TYPE_CHECKING:
     from .backend import GpuBackend
     from .buffers import DeviceBuffer
+    from .memory.pointers import PointerValue
     from .modules.registry import LoadedFunction
     from .prepared import PreparedLaunch
     from .stream import Stream
@@ -311,6 +312,7 @@ class Kernel:
         values: Sequence[object],
         by_name: dict[str, object],
         site: str,
+        uses: Sequence[PointerValue] = (),
     ) -> CheckedLaunch:
         """The short form's values as a checked launch."""
         signature = self.signature_with(geometry.shared_mem)
@@ -324,7 +326,7 @@ class Kernel:
             argument_from_value(self.gpu, signature, index, value, kernel=self.title)
             for index, value in enumerate(arranged)
         ]
-        return check_launch(self.gpu, self, geometry, grid_slots, arguments, (), site)
+        return check_launch(self.gpu, self, geometry, grid_slots, arguments, uses, site)
 
 
 def _label(signature: KernelSignature, index: int) -> str:
@@ -346,16 +348,25 @@ def _remember(known: dict[_K, int], key: _K, value: int) -> None:
 class ConfiguredKernel:
     """A kernel with its geometry: call it with the values. Keeps nothing of a call.
 
-    `.cluster`, `.cooperative`, `.programmatic`, `.priority` and `.memory_sync_domain` return another one, as the
-    builder's calls of the same names describe them: `kernel[grid, block].priority(-2)(x, n)`. Each is checked at once.
+    `.cluster`, `.cooperative`, `.programmatic`, `.priority`, `.memory_sync_domain` and `.uses` return another one, as
+    the builder's calls of the same names describe them: `kernel[grid, block].priority(-2)(x, n)`. Each is checked at
+    once.
     """
 
-    __slots__ = ("_geometry", "_grid_slots", "_kernel", "_stream")
+    __slots__ = ("_geometry", "_grid_slots", "_kernel", "_stream", "_uses")
 
-    def __init__(self, kernel: Kernel, geometry: Geometry, grid_slots: GridSlots, stream: object) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        geometry: Geometry,
+        grid_slots: GridSlots,
+        stream: object,
+        uses: tuple[PointerValue, ...] = (),
+    ) -> None:
         if not grid_slots.axes:
             kernel.check_geometry(geometry)
         self._kernel, self._geometry, self._grid_slots, self._stream = kernel, geometry, grid_slots, stream
+        self._uses = uses
 
     @property
     def kernel(self) -> Kernel:
@@ -393,14 +404,23 @@ class ConfiguredKernel:
         attributes = with_memory_sync_domain(self._geometry.attributes, domain, self._kernel.title)
         return self._with(replace(self._geometry, attributes=attributes))
 
-    def _with(self, geometry: Geometry) -> ConfiguredKernel:
-        return ConfiguredKernel(self._kernel, geometry, self._grid_slots, self._stream)
+    def uses(self, *pointers: object) -> ConfiguredKernel:
+        """The same with memory that the kernel reaches through other memory: `KernelLaunch.uses` says what for."""
+        kernel = self._kernel
+        more = [kernel.gpu.resolve_pointer(each, what=f"{kernel.title}: .uses()") for each in pointers]
+        return self._with(self._geometry, (*self._uses, *more))
+
+    def _with(self, geometry: Geometry, uses: tuple[PointerValue, ...] | None = None) -> ConfiguredKernel:
+        return ConfiguredKernel(
+            self._kernel, geometry, self._grid_slots, self._stream, self._uses if uses is None else uses
+        )
 
     def __call__(self, *values: object, **by_name: object) -> None:
         """Launch. Raises the ArgumentError family before anything runs, LaunchError where the driver refuses."""
         kernel = self._kernel
         stream = kernel.gpu.resolve_stream(self._stream)
-        run_checked(kernel.checked_launch(self._geometry, self._grid_slots, values, by_name, call_site(2)), stream)
+        site = call_site(2)
+        run_checked(kernel.checked_launch(self._geometry, self._grid_slots, values, by_name, site, self._uses), stream)
 
     def prepare(self, *values: object, **by_name: object) -> PreparedLaunch:
         """Check everything now and return a launch to be called often; values may be slots."""
@@ -408,7 +428,8 @@ class ConfiguredKernel:
 
         kernel = self._kernel
         stream: Stream = kernel.gpu.resolve_stream(self._stream)
-        launch = kernel.checked_launch(self._geometry, self._grid_slots, values, by_name, call_site(2))
+        site = call_site(2)
+        launch = kernel.checked_launch(self._geometry, self._grid_slots, values, by_name, site, self._uses)
         return PreparedLaunch(launch, stream)
 
 

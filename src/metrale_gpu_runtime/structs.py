@@ -86,7 +86,8 @@ def _numpy_struct(value: Any, packed: bool) -> StructValue:
     raise ScalarKindError(
         f"a NumPy structure of {dtype.itemsize} bytes whose fields do not lie where C puts them: C lays the same "
         f"fields out in {c_nbytes} bytes, align {c_align}; build the dtype with align=True, or, if the kernel's "
-        "structure is packed as well, give it with .arg_struct(value, packed=True)",
+        "structure is packed as well, give it with .arg_struct(value, packed=True); value.tobytes() gives it as it "
+        "lies, as for vectors of 16 bytes, which C aligns to their size and NumPy does not",
         expected=c_nbytes,
         given=dtype.itemsize,
     )

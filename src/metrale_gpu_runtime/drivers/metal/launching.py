@@ -157,7 +157,7 @@ class MetalLaunchTarget(LaunchTarget):
                 f"{offset % binding.align} too many",
                 address=address,
             )
-        needed, left = binding.nbytes or 0, found.length - offset
+        needed, left = binding.nbytes or 0, found.nbytes - offset
         if needed > left:
             raise ArgumentSizeError(
                 f"{what}: {left} bytes lie behind {address:#x}; {binding.type_name or 'what the kernel declares'} has "

@@ -16,6 +16,11 @@ KEPT_NBYTES = 64 << 20
 """Up to so many bytes of buffers that nobody uses are kept for the next one: making one costs tens of microseconds."""
 
 
+LARGE_GRANULE = 1 << 20
+"""Those that are too large to be kept are a multiple of this. Rounded up to a power of two as the others are, the
+staging of a large buffer could need one that the device cannot make."""
+
+
 class Temporary:
     """One buffer in shared storage: `native` for the GPU, `host` its address for the host."""
 
@@ -43,7 +48,7 @@ class Temporaries:
 
     def take(self, nbytes: int) -> Temporary:
         """A buffer of at least `nbytes`. Raises OutOfDeviceMemory."""
-        size = max(SMALLEST_NBYTES, 1 << (nbytes - 1).bit_length())
+        size = _rounded(nbytes)
         with self._lock:
             self.live_count += 1
             kept = self._kept.get(size)
@@ -83,6 +88,13 @@ class Temporaries:
                     nbytes=size,
                 )
             return Temporary(self, native, size)
+
+
+def _rounded(nbytes: int) -> int:
+    """The size of a buffer for so many bytes: few different ones, so that one may serve the next who asks."""
+    if nbytes > KEPT_NBYTES:
+        return -(-nbytes // LARGE_GRANULE) * LARGE_GRANULE
+    return max(SMALLEST_NBYTES, 1 << (nbytes - 1).bit_length())
 
 
 def host_address(native: Any, nbytes: int) -> int:
