@@ -8,11 +8,12 @@ runs as many as fit, and reduces and prints what fails.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import random
 import struct
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,7 +27,9 @@ from random_programs.model import Clock, Effect, Ref, Region, affine, nothing, p
 from random_programs.searching import main
 
 import metrale_gpu_runtime as mg
-from metrale_gpu_runtime.errors import ContextLost, GpuError, KernelFault
+from metrale_gpu_runtime.drivers.metal.faults import Pending
+from metrale_gpu_runtime.drivers.metal.launching import MetalLaunchTarget
+from metrale_gpu_runtime.errors import ContextLost, DriverFault, GpuError, KernelFault
 
 LARGE_COUNT = 1030
 """Words of a value that goes through memory of its own: more than 4096 bytes."""
@@ -84,6 +87,11 @@ kernel void reversed(device uint* values [[buffer(0)]], constant uint& count [[b
 }}
 """
 
+FIRST_ORDINALS = (10**6, 10**9)
+
+REVOKED = 4
+"""The code of what Metal does not even begin: no encoder is to blame."""
+
 STRAY = 0x40
 """An address at which nothing lies."""
 
@@ -97,6 +105,55 @@ class MetalFault:
     nils: tuple[tuple[str, int], ...] = ()
     """(kind, which from now): "buffer", "queue", "event", "library", "pipeline" """
     strays: bool = False
+
+
+class Blame:
+    """Which launches the driver took, and which the faults that it told name."""
+
+    def __init__(self) -> None:
+        self.queued: list[int] = []
+        self.faults: list[DriverFault] = []
+        submit, tell = MetalLaunchTarget.submit_using, Pending.tell
+        self._real = submit, tell
+
+        def noted_submit(target: Any, image: Any, geometry: Any, stream: int, ordinal: int, addresses: Any) -> None:
+            submit(target, image, geometry, stream, ordinal, addresses)
+            self.queued.append(ordinal)
+
+        def noted_tell(pending: Pending) -> None:
+            try:
+                tell(pending)
+            except DriverFault as fault:
+                self.faults.append(fault)
+                raise
+
+        MetalLaunchTarget.submit_using = noted_submit  # type: ignore[method-assign]
+        Pending.tell = noted_tell  # type: ignore[method-assign]
+
+    def stop(self) -> None:
+        MetalLaunchTarget.submit_using, Pending.tell = self._real  # type: ignore[method-assign]
+
+    def check(self, standin: Any, lost: Sequence[int]) -> None:
+        """Every launch that did not run is named by a fault, and none that did is said not to have run."""
+        ran, faulted = _ordinals(standin.world.ran), _ordinals(standin.world.faulted)
+        culprits = {each.launch for each in self.faults if each.launch is not None}
+        dropped = {ordinal for each in self.faults for ordinal in each.dropped}
+        silent = [
+            each
+            for each in self.queued
+            if each not in ran | culprits | dropped and not any(first <= each < 1000 * first for first in lost)
+        ]
+        if silent:
+            raise Wrong(f"launches that did not run and of which nobody was told: {silent[:9]}, of {self.faults}")
+        if dropped & ran:
+            raise Wrong(f"launches that are said not to have run did: {sorted(dropped & ran)[:9]}, of {self.faults}")
+        # One that failed behind a failure of another stream is told with that one, as not run.
+        if faulted - culprits - dropped and not lost:
+            raise Wrong(f"launches at fault that nobody named: {sorted(faulted - culprits)[:9]}, of {self.faults}")
+
+
+def _ordinals(labels: Iterable[str]) -> set[int]:
+    return {int(label.partition(" ")[0]) for label in labels if label.partition(" ")[0].isdecimal()}
 
 
 class MetalMachine(Machine):
@@ -120,7 +177,7 @@ class MetalMachine(Machine):
         # What was queued and is not known to be done, per stream: a failure may have taken it.
         self.queued: list[tuple[Clock, int, Effect]] = []
         self.told: list[KernelFault] = []
-        self.strayed = 0
+        self.blame = Blame() if self.fault is not None else None
 
     def open(self, number: int) -> mg.GpuBackend:
         return mg.open_backend(f"metal:{number}", storage=self.storage)
@@ -130,7 +187,8 @@ class MetalMachine(Machine):
         r = random.Random(f"fault {seed}")
         codes = (1, 2, 3, 3, 4, 8, 9, 11)
         buffers = tuple(
-            (r.choice(codes), r.randint(1, 120), r.choice((None, 0, 0, 1, 5))) for _ in range(r.choice((0, 1, 1, 2, 4)))
+            (code, r.randint(1, 120), r.choice((None, 0, 0, 1, 5)) if code != REVOKED else None)
+            for code in r.choices(codes, k=r.choice((0, 1, 1, 2, 4)))
         )
         kinds = ("buffer", "buffer", "buffer", "queue", "event", "library", "pipeline")
         nils = tuple((r.choice(kinds), r.randint(1, 12)) for _ in range(r.choice((0, 0, 1, 3))))
@@ -149,6 +207,9 @@ class MetalMachine(Machine):
         return list(dict.fromkeys(found))
 
     def start_faults(self) -> None:
+        for device in self.devices:
+            # So that the number of a launch says whose it is.
+            device.gpu._ordinals = itertools.count(FIRST_ORDINALS[device.number])
         for code, nth, encoder in self.fault.buffers:
             self.standin.fail_next("command buffer", code, nth=nth, encoder=encoder)
         for kind, nth in self.fault.nils:
@@ -163,6 +224,8 @@ class MetalMachine(Machine):
 
     def close(self) -> None:
         self.standin.release()
+        if self.blame is not None:
+            self.blame.stop()
 
     def give(self, ref: Ref) -> Any:
         given = super().give(ref)
@@ -325,7 +388,6 @@ class MetalMachine(Machine):
             Op(lambda values: put(table, data)),
             lambda: device.gpu.copy_h2d_async(data, table_at, stream.obj),
         )
-        self.strayed += 1
         effect = Effect([table], [], nothing)
         self.queue(
             stream,
@@ -400,6 +462,9 @@ class MetalMachine(Machine):
     # ------------------------------------------------ the end
 
     def look(self) -> None:
+        if self.blame is not None:
+            lost = [FIRST_ORDINALS[each.number] for each in self.devices if each.is_lost]
+            self.blame.check(self.standin, lost)
         violations = self.standin.take_violations()
         if violations:
             raise Wrong(f"violations: {violations[:3]}")

@@ -162,6 +162,31 @@ def test_a_fault_is_told_though_no_new_queue_is_to_be_had(room: Room):
     assert room.words(x, 1) == [14]
 
 
+def test_the_fault_of_a_stream_that_is_dropped_is_told(metal_standin: MetalStandIn, gpu: GpuBackend):
+    """Another stream was waited for in its stead and told that what it waited for had failed; what did not run on the
+    dropped one is told when that is destroyed."""
+    affine, x, y = gpu.kernel("m", "affine"), gpu.array(np.ones(5, np.uint32)), gpu.array(np.ones(5, np.uint32))
+    stream, other = gpu.create_stream(), gpu.create_stream()
+    gpu.synchronize()
+    metal_standin.hold()
+    metal_standin.fail_next("command buffer", 4)
+    affine[1, 5, 0, stream](x, mg.u32(5), mg.u32(3), mg.u32(1))
+    other.wait_event(stream.record_event())
+    affine[1, 5, 0, other](y, mg.u32(5), mg.u32(3), mg.u32(1))
+    queue = gpu.driver._streams[stream._lane.handle]._queue
+    del stream
+    metal_standin.release(1, queue=queue)
+    with metal_standin.world.change:
+        assert metal_standin.world.change.wait_for(lambda: not metal_standin.world.failures, timeout=20)
+    metal_standin.release()
+    with pytest.raises(mg.KernelFault, match="work that this stream waited for failed"):
+        other.synchronize()
+    with pytest.raises(mg.KernelFault, match="AccessRevoked") as told:
+        gpu.alloc(8)
+    assert [each.ordinal for each in told.value.dropped] == [1]
+    gpu.synchronize()
+
+
 def test_asking_a_failed_stream_waits_for_no_other_stream(room: Room):
     """What Metal dropped behind the failure had waited for another stream; that one need not be done for it to be told."""
     x, place, event = room.new(1), room.new(0, 0), room.driver.create_event()

@@ -276,6 +276,8 @@ class CommandBuffer(Base):
                     fault = Fault(failure[0], ordinal, failure[2])
                 else:
                     fault = step.run(self.world)
+                label = self.encoders[ordinal].label
+                (self.world.ran if fault is None else self.world.faulted).append(label)
                 if fault is not None:
                     break
                 ordinal += 1

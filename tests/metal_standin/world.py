@@ -73,6 +73,9 @@ class World:
     change: threading.Condition = field(default_factory=lambda: threading.Condition(lock))
     failures: list[Failure] = field(default_factory=list)
     committed: deque[Committed] = field(default_factory=lambda: deque(maxlen=20_000))
+    # The labels of the encoders whose work ran to its end, and of those at which a command buffer failed.
+    ran: deque[str] = field(default_factory=lambda: deque(maxlen=200_000))
+    faulted: deque[str] = field(default_factory=lambda: deque(maxlen=200_000))
     queues: list[CommandQueue] = field(default_factory=list)
     running: set[CommandBuffer] = field(default_factory=set)
     devices: list[Device] = field(default_factory=list)

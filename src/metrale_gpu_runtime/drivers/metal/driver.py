@@ -113,12 +113,17 @@ class MetalDriver(Driver):
         return handle
 
     def destroy_stream(self, stream: StreamHandle) -> None:
+        """Raises DriverFault when its work failed and nobody was told: another stream may have been waited for in its
+        stead. It is destroyed then, too."""
         gone = self._streams.pop(stream)
+        pending = gone.take_fault()
         gone.close(LONGEST_CLOSE_S)
         with self._lock:
             self._ending = [each for each in self._ending if each.is_ending]
             if gone.is_ending:
                 self._ending.append(gone)
+        if pending is not None:
+            pending.tell()
 
     def synchronize(self, stream: StreamHandle) -> None:
         self._streams[stream].synchronize()

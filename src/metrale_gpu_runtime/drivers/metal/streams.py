@@ -241,6 +241,13 @@ class MetalStream:
 
     # ------------------------------------------------ the end
 
+    def take_fault(self) -> Pending | None:
+        """The fault that nobody was told; nobody is from now on, but by whoever asked for it here."""
+        with self._lock:
+            self._collect()
+            pending, self._pending = self._pending, None
+        return pending
+
     def close(self, timeout_s: float) -> None:
         """Take no more work and end the thread. Waits for nobody longer than that; never raises for what is lost."""
         if self._lock.acquire(timeout=timeout_s):
