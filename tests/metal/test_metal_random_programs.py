@@ -17,7 +17,7 @@ from random_programs.searching import failure, program_of, run
 
 __all__ = ["metal_standin"]
 
-SEEDS = range(40)
+SEEDS = range(48)
 GROUP = 8
 
 
@@ -41,12 +41,12 @@ def test_programs_on_metal_do_what_the_model_says(metal_standin: MetalStandIn, f
     assert committed > 200
 
 
-@pytest.mark.parametrize("first", range(SEEDS.start, SEEDS.stop, GROUP))
+@pytest.mark.parametrize("first", range(SEEDS.start, SEEDS.stop, 2 * GROUP))
 def test_programs_on_metal_survive_what_fails(metal_standin: MetalStandIn, first: int) -> None:
     """After command buffers that failed and objects that were not to be had, the rest is right and everything usable, or
     the device is lost and says so; nothing leaks."""
     told = 0
-    for seed in range(first, first + GROUP):
+    for seed in range(first, first + 2 * GROUP):
         told += len(run(MetalMachine, metal_standin, seed, fault=MetalMachine.fault_of(seed)).told)
     assert told, "no fault was noticed by anybody"
 

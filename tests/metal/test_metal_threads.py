@@ -147,7 +147,9 @@ def driver_objects() -> Counter[str]:
     """How many objects of each class of the driver's there are; of temporary buffers some are kept for the next use."""
     gc.collect()
     names = Counter(
-        type(each).__name__ for each in gc.get_objects() if "drivers.metal" in getattr(type(each), "__module__", "")
+        type(each).__name__
+        for each in gc.get_objects()
+        if "drivers.metal" in str(getattr(type(each), "__module__", ""))
     )
     del names["Temporary"]
     return names
