@@ -141,3 +141,56 @@ def test_other_code_and_other_backends_are_refused_by_what_they_take() -> None:
     msl = run("inspect", KERNELS)
     assert msl.returncode == 1
     assert "is Metal source; cpu takes PTX (.ptx), CUDA C (.cu)" in msl.stderr
+
+
+CONSTANTS = """
+#include <metal_stdlib>
+using namespace metal;
+constant uint WIDTH [[function_constant(0)]];
+constant float2 PAIR [[function_constant(4)]];
+kernel void plain(device float *x [[buffer(0)]]) { x[0] = 1; }
+kernel void sized(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]]) { x[i] = WIDTH + PAIR.y * i; }
+kernel void bulky(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]])
+{
+    threadgroup float room[20000];
+    room[i] = x[i];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    x[i] = room[i];
+}
+"""
+
+
+def test_one_kernel_that_cannot_be_made_hides_none_of_the_others(tmp_path: Path) -> None:
+    """Inspect says of a kernel which function constants it needs or why the device refuses it, and shows the rest."""
+    require_rung("metal stand-in")
+    file = tmp_path / "constants.metal"
+    file.write_text(CONSTANTS)
+    shown = run("inspect", file, "--backend", "metal")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    for said in ("void plain(", "sized  is made with function constants", "WIDTH (uint, index 0)", "bulky  cannot run"):
+        assert said in shown.stdout
+    kernels = {
+        each["kernel"]: each for each in json.loads(run("inspect", file, "-b", "metal", "--json").stdout)["kernels"]
+    }
+    assert {name for name, each in kernels.items() if "refused" in each} == {"sized", "bulky"}
+
+
+def test_launch_takes_function_constants(folder: Path) -> None:
+    """By name or index, a vector with commas; what does not fit and what cannot be read is refused by name."""
+    require_rung("metal stand-in")
+    file = folder / "constants.metal"
+    file.write_text(CONSTANTS)
+    words = ("launch", file, "sized", "-b", "metal", "--block", 3, "out:y.npy:f32:3")
+    done = run(*words, "--constant", "WIDTH=64", "--constant", "4=1.5,0.25", folder=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert np.load(folder / "y.npy").tolist() == [64, 64.25, 64.5]
+    for constants, said in (
+        (("WIDTH=-1", "PAIR=1,2"), "-1 does not fit u32"),
+        (("WIDTH=64",), "PAIR (float2, index 4)"),
+        (("WIDTH",), "--constant 'WIDTH': a function constant is written NAME=VALUE"),
+        (("WIDTH=1", "WIDTH=1"), "given twice"),
+        (("WIDTH=x",), "--constant 'WIDTH=x'"),
+    ):
+        refused = run(*words, *(word for each in constants for word in ("--constant", each)), folder=folder)
+        assert refused.returncode == 1
+        assert said in refused.stderr

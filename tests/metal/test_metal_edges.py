@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from metal_room import POINTER, Room, layout, opened
-from metal_standin.control import MetalStandIn
+from metal_standin.control import MetalStandIn, environment
 from metal_standin.fixtures import metal_standin
 
 import metrale_gpu_runtime as mg
 from metrale_gpu_runtime.backend import GpuBackend
 from metrale_gpu_runtime.drivers.metal.temporaries import KEPT_NBYTES, LARGE_GRANULE, Temporaries
 from metrale_gpu_runtime.errors import ArgumentSizeError, InvalidPointer
+from metrale_gpu_runtime.testing import run_isolated
 
 __all__ = ["metal_standin"]
 
@@ -103,6 +105,34 @@ def test_a_large_staging_buffer_is_hardly_larger_than_what_goes_through_it(room:
     for nbytes in (5 << 30, KEPT_NBYTES + 1, KEPT_NBYTES, 4097):
         size = made_for(temporaries, nbytes, made)
         assert nbytes <= size < nbytes + LARGE_GRANULE
+
+
+def open_in_a_child_forked_off_with_metal_open() -> tuple[int, str]:
+    """What a forked child says to opening Metal, and how it ended."""
+    gpu = mg.open_backend("metal")
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        said = "nothing"
+        try:
+            mg.open_backend("metal")
+        except mg.BackendUnavailable as error:
+            said = str(error)
+        finally:
+            os.write(writing, said.encode())
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    said = os.read(reading, 1000).decode()
+    gpu.close()
+    return status, said
+
+
+def test_a_child_forked_off_with_metal_open_is_refused_another_one():
+    """Metal does not work there, and opening it would wait for ever or end the process: it is refused, with the way out."""
+    status, said = run_isolated(open_in_a_child_forked_off_with_metal_open, environment=environment()).check()
+    assert status == 0
+    assert "forked off" in said
+    assert "spawn" in said
 
 
 def made_for(temporaries: Temporaries, nbytes: int, made: list[int]) -> int:

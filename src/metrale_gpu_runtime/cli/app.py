@@ -94,6 +94,10 @@ def launch(
     block: Annotated[str, typer.Option("--block", help="Threads per block: 256 or 16,16.")] = "1",
     shared_mem: Annotated[int, typer.Option("--shared-mem", help="Dynamic shared memory in bytes.")] = 0,
     signature: Annotated[str | None, typer.Option("--signature", help='"const float* x, int n"')] = None,
+    constant: Annotated[
+        list[str] | None,
+        typer.Option("--constant", help="A function constant of Metal: WIDTH=64; may be repeated."),
+    ] = None,
     backend: BackendOption = "auto",
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder for inout results; else NAME.out.npy beside the input.")
@@ -103,7 +107,8 @@ def launch(
     """Launch one kernel on arrays and numbers, and write what it changed."""
     from .launch import LaunchRequest, launch_file
 
-    request = LaunchRequest(file, kernel, tuple(arguments or ()), grid, block, shared_mem, signature, backend, out)
+    given, constants = tuple(arguments or ()), tuple(constant or ())
+    request = LaunchRequest(file, kernel, given, grid, block, shared_mem, signature, backend, out, constants)
     launch_file(request, json, Console())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,6 +60,27 @@ def read_argument(index: int, text: str) -> CommandArgument:
         return _read(text)
     except (ValueError, OSError, MemoryError) as error:
         raise ArgumentTextError(f"argument {index} ({text!r}): {error}") from error
+
+
+def read_constants(texts: Sequence[str]) -> dict[str | int, object]:
+    """Function constants as `NAME=VALUE` or `INDEX=VALUE`; a vector's components with commas between them.
+
+    Raises ArgumentTextError for what cannot be read, and for a constant that is given twice.
+    """
+    read: dict[str | int, object] = {}
+    for text in texts:
+        name, separator, value = text.partition("=")
+        key: str | int = int(name) if name.isdecimal() else name
+        try:
+            if not separator or not name:
+                raise ValueError("a function constant is written NAME=VALUE, for example WIDTH=64 or SCALE=1.0,0.5")
+            if key in read:
+                raise ValueError("it is given twice")
+            parts = [_number(part.strip(), None) for part in value.split(",")]
+        except ValueError as error:
+            raise ArgumentTextError(f"--constant {text!r}: {error}") from error
+        read[key] = parts if len(parts) > 1 else parts[0]
+    return read
 
 
 def _read(text: str) -> CommandArgument:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ..capabilities import Capabilities
 from ..discovery import open_backend
-from ..errors import NotSupported
+from ..errors import CompileError, FunctionConstantError, NotSupported
 from ..modules.formats import format_of_suffix
 from ..modules.machine_code import kernels_in
 from ..modules.sources import find_code
@@ -36,8 +36,10 @@ def inspect_file(file: Path, backend: str, options: tuple[str, ...], as_json: bo
             row: dict[str, object] = {"kernel": name}
             try:
                 kernel = module[name]
-            except NotSupported as error:
+            except (NotSupported, CompileError, FunctionConstantError) as error:
+                # One kernel that the device cannot run, or that is made with values only, hides none of the others.
                 row["refused"] = str(error)
+                row["needs_constants"] = isinstance(error, FunctionConstantError)
             else:
                 attributes = kernel.attributes
                 row |= {
@@ -87,7 +89,8 @@ def _show(file: Path, rows: list[dict[str, object]], device: str, console: Conso
         print_plain(console, f"{file}: no kernels")
     for row in rows:
         if "refused" in row:
-            console.print(Text.assemble((str(row["kernel"]), "bold"), "  ", (f"cannot run on {device}", "yellow")))
+            why = "is made with function constants" if row["needs_constants"] else f"cannot run on {device}"
+            console.print(Text.assemble((str(row["kernel"]), "bold"), "  ", (why, "yellow")))
             print_plain(console, f"  {row['refused']}")
             continue
         print_plain(console, row["signature"], "bold")

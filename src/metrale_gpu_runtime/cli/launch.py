@@ -11,7 +11,15 @@ from rich.console import Console
 from ..discovery import open_backend
 from ..errors import GeometryError
 from ..launch import KernelLaunch
-from .arguments import ArgumentTextError, ArrayArgument, BytesArgument, CommandArgument, NullArgument, read_argument
+from .arguments import (
+    ArgumentTextError,
+    ArrayArgument,
+    BytesArgument,
+    CommandArgument,
+    NullArgument,
+    read_argument,
+    read_constants,
+)
 from .plain import print_plain
 
 
@@ -28,15 +36,17 @@ class LaunchRequest:
     signature: str | None
     backend: str
     out: Path | None
+    constants: tuple[str, ...] = ()
 
 
 def launch_file(request: LaunchRequest, as_json: bool, console: Console) -> None:
     """Load, launch, wait, write the outputs, report. Nothing is written unless the kernel ran to its end."""
     arguments = [read_argument(index, text) for index, text in enumerate(request.arguments)]
+    constants = read_constants(request.constants)
     _refuse_shared_outputs(arguments, request.out)
     with open_backend(request.backend) as gpu:
         module = gpu.load_module(request.file.stem, path=request.file)
-        kernel = gpu.kernel(request.file.stem, request.kernel, signature=request.signature)
+        kernel = gpu.kernel(request.file.stem, request.kernel, signature=request.signature, constants=constants or None)
         launch = KernelLaunch(gpu, kernel).grid(_extents(request.grid, "grid")).block(_extents(request.block, "block"))
         launch.shared_mem(request.shared_mem)
         buffers = []

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import BackendUnavailable
+from ..session.forks import generation
 
 INSTALL = "pip install 'metrale-gpu-runtime[metal]'"
 
@@ -63,13 +64,26 @@ class Bindings:
 _lock = threading.Lock()
 # The objc module whose metadata holds OWNED; one process has one.
 _registered: Any = None
+# In which generation of processes Metal was first loaded; in a child that was forked off since, nothing of it works.
+_loaded_in: int | None = None
 
 
 def load_bindings() -> Bindings:
-    """Metal's bindings. Raises BackendUnavailable with what is missing and what would help."""
-    global _registered
+    """Metal's bindings. Raises BackendUnavailable with what is missing and what would help.
+
+    So in a process that was forked off one with Metal in use: Apple's frameworks end such a process, or it waits for
+    threads that it does not have (fork(2), CAVEATS).
+    """
+    global _registered, _loaded_in
     require_bindings()
+    if _loaded_in not in (None, generation.number):
+        raise BackendUnavailable(
+            "metal: this process was forked off one that had opened Metal, which does not work there. Fork before "
+            'anything opens Metal, or start processes with the "spawn" method',
+            backend="metal",
+        )
     with _lock:
+        _loaded_in = generation.number
         try:
             bindings = Bindings(*(importlib.import_module(name) for name in ("Metal", "objc", "Foundation")))
         except ImportError as error:
