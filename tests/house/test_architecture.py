@@ -75,9 +75,9 @@ FLOORS: tuple[tuple[str, ...], ...] = (
 )
 ENGINE, DRIVERS = FLOORS[3], FLOORS[2]
 
-# CUDA and HIP are two vocabularies of one session; how a child process lists devices is any driver's.
+# CUDA and HIP are two vocabularies of one session; how a child process lists devices, and that a process was forked, are any driver's.
 SHARED_BY = {"cuda": ("session",), "hip": ("session",)}
-SHARED_BY_ALL = ("listing",)
+SHARED_BY_ALL = ("forks", "listing")
 
 
 def _floor(room: str) -> int:

@@ -6,8 +6,8 @@ import ctypes
 import os
 
 from ...errors import BackendUnavailable
+from ..forks import generation
 from ..session.api import ApiError, MissingEntryPoint
-from ..session.forks import generation
 from .api import CudaApi
 from .traits import NO_DEVICE, NOT_INITIALIZED
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import BackendUnavailable
-from ..session.forks import generation
+from ..forks import generation
 
 INSTALL = "pip install 'metrale-gpu-runtime[metal]'"
 

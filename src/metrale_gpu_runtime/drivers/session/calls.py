@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 from ...errors import HandleClosed
+from ..forks import generation
 from .api import NOT_CAPTURING, ApiError, DriverApi
 from .contexts import DeviceContext, NotRestored
 from .faults import Faults
-from .forks import generation
 
 P = ParamSpec("P")
 R = TypeVar("R")
