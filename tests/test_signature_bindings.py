@@ -253,6 +253,18 @@ def test_a_type_that_does_not_agree_is_set_aside():
     assert "set aside" in notes[0]
 
 
+@pytest.mark.parametrize("align", [32, 256])
+def test_where_a_buffer_may_be_bound_is_no_alignment_of_its_type(align):
+    """A device that binds constant memory at wide multiples alone does not contradict the text, and values fit as before."""
+    count = KernelBinding("buffer", 1, "n", "read", 4, align, "uint")
+    point = KernelBinding("buffer", 2, "point", "read", 16, align, "float3")
+    text = "kernel void k(device float* y [[buffer(0)]], constant uint& n [[buffer(1)]], constant float3& point [[buffer(2)]]) {}"
+    signature, notes = described(text, WRITTEN, count, point)
+    assert (signature.sources, notes) == (("MSL text", "Metal reflection"), [])
+    assert [each.align for each in signature.parameters[1:]] == [4, 16]
+    signature.check((POINTER(), SCALAR(u32), value(16, 16)))
+
+
 def test_missing_local_memory_is_explained():
     """An argument list without the local memory names both ways of giving it."""
     signature = KernelSignature("k", reflected(WRITTEN, SCRATCH).parameters, ("Metal reflection",))

@@ -68,7 +68,8 @@ class _Pair:
         self._compare_types()
         realigned = self._realigns()
         if not realigned:
-            self._compare("align")
+            if not self._is_placed_stricter():
+                self._compare("align")
             if not follows_weaker:
                 self._compare("offset")
         filled = {
@@ -128,8 +129,21 @@ class _Pair:
         ours, theirs = self.ours, self.theirs
         if ours.align is None or theirs.align is None or ours.scalar is not None or ours.kind == "pointer":
             return False
+        if ours.by_reference is not None:
+            return False
         is_tensor_map = ours.c_type is not None and "CUtensorMap" in ours.c_type
         return theirs.align > ours.align or (is_tensor_map and theirs.align < ours.align)
+
+    def _is_placed_stricter(self) -> bool:
+        """Whether the weaker source tells where a buffer may be bound, which is no alignment of the type in it.
+
+        GPUs that are not Apple's bind constant memory at multiples of 32 or 256 bytes (Metal Feature Set Tables,
+        "Minimum constant buffer offset alignment").
+        """
+        ours, theirs = self.ours, self.theirs
+        if ours.by_reference is None or ours.align is None or theirs.align is None:
+            return False
+        return theirs.align % ours.align == 0
 
     def _compare(self, fact: str) -> None:
         first, second = getattr(self.ours, fact), getattr(self.theirs, fact)
