@@ -15,7 +15,7 @@ from metal_standin.fixtures import metal_standin
 import metrale_gpu_runtime as mg
 from metrale_gpu_runtime.backend import GpuBackend
 from metrale_gpu_runtime.drivers.metal.temporaries import KEPT_NBYTES, LARGE_GRANULE, Temporaries
-from metrale_gpu_runtime.errors import ArgumentSizeError, InvalidPointer
+from metrale_gpu_runtime.errors import ArgumentSizeError, InvalidPointer, LimitExceeded
 from metrale_gpu_runtime.testing import run_isolated
 
 __all__ = ["metal_standin"]
@@ -105,6 +105,23 @@ def test_a_large_staging_buffer_is_hardly_larger_than_what_goes_through_it(room:
     for nbytes in (5 << 30, KEPT_NBYTES + 1, KEPT_NBYTES, 4097):
         size = made_for(temporaries, nbytes, made)
         assert nbytes <= size < nbytes + LARGE_GRANULE
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_more_threads_along_an_axis_than_positions_have_numbers_are_refused(gpu: GpuBackend, axis: int):
+    """2^32 threads along an axis are counted, one block more would begin again at 0: it is refused, of a grid slot as well."""
+    total, sums = gpu.load_module("chain", source=CHAIN)["total"], gpu.array(np.zeros(1, np.uint32))
+    grid, block, name = [1, 1, 1], [1, 1, 1], "xyz"[axis]
+    grid[axis], block[axis] = 2**29 + 1, 8
+    with pytest.raises(LimitExceeded, match=rf"threads along {name} .* is {2**32 + 8}; .* allows {2**32}"):
+        total[tuple(grid), tuple(block)](node(sums, 0), sums)
+    prepared = total[tuple(mg.slot("n", "grid") if at == axis else 1 for at in range(3)), tuple(block)].prepare(
+        node(sums, 0), sums
+    )
+    with pytest.raises(LimitExceeded, match=f"threads along {name}"):
+        prepared(n=2**29 + 1)
+    prepared(n=1)
+    gpu.synchronize()
 
 
 def open_in_a_child_forked_off_with_metal_open() -> tuple[int, str]:

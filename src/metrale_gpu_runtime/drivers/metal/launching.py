@@ -24,6 +24,10 @@ from .pipelines import Pipeline
 from .streams import MetalStream
 from .temporaries import Temporaries, Temporary
 
+MOST_POSITIONS = 2**32
+"""Threads along an axis: their positions are 32-bit numbers (Metal Shading Language Specification, "Kernel Function
+Input Attributes")."""
+
 
 class _Shape:
     """What is the same for all launches with one geometry."""
@@ -197,7 +201,7 @@ class MetalLaunchTarget(LaunchTarget):
                 given=given,
             )
 
-    # ------------------------------------------------ threadgroup memory
+    # ------------------------------------------------ geometry
 
     def _shape(self, geometry: Geometry) -> _Shape:
         """Every length is rounded up to what Metal takes; the limit holds for what comes of that.
@@ -205,6 +209,7 @@ class MetalLaunchTarget(LaunchTarget):
         `.shared_mem` is the first threadgroup parameter, local arguments are those that follow.
         """
         pipeline = self._pipeline
+        self._check_positions(geometry)
         given = ([geometry.shared_mem] if geometry.shared_mem else []) + list(self._locals)
         rounded = [-(-length // THREADGROUP_GRANULE) * THREADGROUP_GRANULE for length in given]
         total = pipeline.static_threadgroup_nbytes + sum(rounded)
@@ -250,6 +255,20 @@ class MetalLaunchTarget(LaunchTarget):
         return _Shape(
             geometry, tuple((length, index) for length, index in zip(rounded, indices, strict=False) if length)
         )
+
+    def _check_positions(self, geometry: Geometry) -> None:
+        """Refuse more threads along an axis than `thread_position_in_grid` can count: it would begin again at 0."""
+        for axis, blocks, threads in zip("xyz", geometry.grid.as_tuple(), geometry.block.as_tuple(), strict=True):
+            if blocks * threads > MOST_POSITIONS:
+                raise LimitExceeded(
+                    kernel=self._pipeline.name,
+                    what=f"threads along {axis} (grid.{axis} * block.{axis})",
+                    asked=blocks * threads,
+                    limit=MOST_POSITIONS,
+                    device=self._device,
+                    advice="Positions in the grid are 32-bit numbers in Metal; launch it in parts, or spread the "
+                    "threads over another axis",
+                )
 
 
 def _image_struct(layout: ArgumentLayout, places: list[int]) -> struct.Struct:
