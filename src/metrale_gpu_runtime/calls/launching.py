@@ -131,7 +131,7 @@ class LaunchCalls(QueueingCalls):
                     launch.sequence = lane.issued
                     self._order_birth(block, lane)
                     launch.sequence = lane.issued + 1
-                block.uses[lane.handle] = block.last_use = launch
+                block.uses[lane.handle] = launch
             lane.ring.append(launch)
             is_lent = False
             try:
@@ -148,6 +148,9 @@ class LaunchCalls(QueueingCalls):
                 self._refused(record, lane, launch, error)
                 raise
             lane.issued = launch.sequence
+            # Only now: one that is not queued must not hide who used the memory last, should that one have failed.
+            for allocation in record.allocations:
+                allocation.block.last_use = launch
             if lane.is_synchronous:
                 self._progress.count += 1
         if handover is not None:
@@ -169,11 +172,14 @@ class LaunchCalls(QueueingCalls):
             is_own = error.launch == launch.ordinal
             for trace in self._traces:
                 trace.launch(record, lane, launch, "failed" if is_own else "rejected")
-            if not is_own:
-                self._forget(launch, record, lane)
+            if is_own:
+                for allocation in record.allocations:
+                    allocation.block.last_use = launch
+            else:
+                self._forget(launch, lane)
             self._raise_fault(error, lane, own=launch if is_own else None, earlier=not is_own)
         summary = str(launch)
-        self._forget(launch, record, lane)
+        self._forget(launch, lane)
         for trace in self._traces:
             trace.launch(record, lane, launch, "rejected")
         if isinstance(error, DriverError):
@@ -183,14 +189,11 @@ class LaunchCalls(QueueingCalls):
         if isinstance(error, Exception):
             error.add_note(f"in {summary}")
 
-    def _forget(self, launch: QueuedLaunch, record: LaunchRecord, lane: Lane) -> None:
-        """A launch that was not queued is nobody's suspect and nobody's last use."""
+    def _forget(self, launch: QueuedLaunch, lane: Lane) -> None:
+        """A launch that was not queued is nobody's suspect."""
         launch.rejected = True
         if lane.ring and lane.ring[-1] is launch:
             lane.ring.pop()
-        for allocation in record.allocations:
-            if allocation.block.last_use is launch:
-                allocation.block.last_use = None
 
     def _issue_empty(self, record: LaunchRecord, lane: Lane) -> None:
         with lane.lock:

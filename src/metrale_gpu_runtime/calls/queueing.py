@@ -185,7 +185,7 @@ class QueueingCalls(OrderingCalls):
                     block = pointer.allocation.block
                     if block.gone:
                         raise dead_pointer(pointer.address, block, kind)
-                    block.uses[lane.handle] = block.last_use = operation
+                    block.uses[lane.handle] = operation
             is_lent = False
             try:
                 self._lend(lent)
@@ -200,6 +200,10 @@ class QueueingCalls(OrderingCalls):
                     self._raise_fault(error, lane)
                 raise
             lane.issued = operation.sequence
+            # Only now: one that is not queued must not hide who used the memory last, should that one have failed.
+            for pointer in pointers:
+                if pointer.allocation is not None:
+                    pointer.allocation.block.last_use = operation
             if lane.is_synchronous:
                 self._progress.count += 1
             if retain is not None or then is not None:
