@@ -90,9 +90,14 @@ def _check_block(block: Dim3, kernel: str, capabilities: Capabilities, attribute
             asked=threads,
             limit=limit_of_kernel,
             device=f"this kernel on {device}",
-            advice=f"Its launch bounds (.maxntid) or its registers allow no more{registers}. "
+            advice=f"Its launch bounds ({_bounds_word(capabilities)}) or its registers allow no more{registers}. "
             "Make the block smaller, or compile it for a larger one",
         )
+
+
+def _bounds_word(capabilities: Capabilities) -> str:
+    """How a kernel's code says of how many threads its block has at most."""
+    return "[[max_total_threads_per_threadgroup(n)]]" if "msl" in capabilities.code_formats else ".maxntid"
 
 
 def _check_grid(geometry: Geometry, kernel: str, capabilities: Capabilities) -> None:

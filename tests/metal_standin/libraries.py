@@ -72,7 +72,10 @@ def load_file(device: Any, path: str) -> tuple[Any, Any]:
         return None, _error(
             world, "Unsupported", "a metallib of Apple's compiler; the stand-in runs only its own (make_metallib)"
         )
-    body = json.loads(data[len(_MAGIC + _MARK) :])
+    try:
+        body = json.loads(data[len(_MAGIC + _MARK) :])
+    except ValueError:
+        return None, _error(world, "Internal", "the library file is damaged")
     return compile_source(device, body["source"], body["macros"], body["fast_math"])
 
 

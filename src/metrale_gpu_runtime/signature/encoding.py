@@ -67,7 +67,7 @@ def _encode_bare(
         )
     if parameter.kind == "pointer":
         _refuse_kind(
-            kernel, parameter, value, "a pointer wants a buffer or a DevicePtr (DevicePtr(0) is null), not a number"
+            kernel, parameter, value, "a pointer wants a buffer or a DevicePtr, not a number"
         )
     readings = parameter.readings()
     is_reference = parameter.by_reference is not None

@@ -111,6 +111,11 @@ def _refused(image: CodeImage, log: str) -> CompileError:
         if "error" in each["text"].split(":")[0]
     ]
     said = "\n".join(f"  {line}" for block in blocks[:_SHOWN_ERRORS] for line in block.splitlines())
+    if any(each["text"].endswith("file not found") for each in found):
+        said += (
+            "\n  Metal compiles this as a text without a folder: only the system's own headers can be included. Put "
+            "the file's text in, or compile with `xcrun metal -I …` and load the .metallib"
+        )
     more = f"\n  … and {len(blocks) - _SHOWN_ERRORS} more" if len(blocks) > _SHOWN_ERRORS else ""
     return CompileError(
         f"{shown}: Metal's compiler refused it\n{said or '  ' + (log or 'it says nothing')}{more}",

@@ -158,7 +158,7 @@ class MetalLaunchTarget(LaunchTarget):
             raise InvalidPointer(
                 f"{what}: {address:#x} lies {offset} bytes into its buffer; Metal binds "
                 f"{binding.type_name or 'this type'} at multiples of {binding.align}, this is "
-                f"{offset % binding.align} too many",
+                f"{offset % binding.align} too many; begin at such a multiple, or copy the data to memory of its own",
                 address=address,
             )
         needed, left = binding.nbytes or 0, found.nbytes - offset
