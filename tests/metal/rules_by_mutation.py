@@ -1,0 +1,93 @@
+"""Take away each line that keeps a rule, in a copy of the package, and see the named tests fail.
+
+    python tests/metal/rules_by_mutation.py [words of rules …]
+
+The working tree is left alone: the copy lies in a temporary folder, first on PYTHONPATH. Ends with 1 when a test passed
+without the line, or hung.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from metal_rules import RULES, Break
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "metrale_gpu_runtime"
+LONGEST_S = 180
+
+_FAILED = re.compile(r"^(?:FAILED|ERROR) tests/(\S+)", re.MULTILINE)
+
+
+def broken_copy(each: Break, folder: Path) -> None:
+    """The package without the line, in `folder`."""
+    copy = folder / PACKAGE.name
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for file, kept_by, broken in each.edits:
+        text = (copy / file).read_text()
+        if text.count(kept_by) != 1:
+            raise LookupError(f"{file} has {text.count(kept_by)} times: {kept_by}")
+        (copy / file).write_text(text.replace(kept_by, broken))
+
+
+def run(tests: tuple[str, ...], package_at: Path) -> tuple[set[str], str]:
+    """The tests that failed, of these, and what pytest printed. Raises TimeoutExpired."""
+    names = [f"tests/{test}" if not test.endswith("]") else f"tests/{test[:-1]}-shared]" for test in tests]
+    environment = {**os.environ, "PYTHONPATH": str(package_at), "PYTHONDONTWRITEBYTECODE": "1"}
+    where = subprocess.run(
+        [sys.executable, "-c", "import metrale_gpu_runtime; print(metrale_gpu_runtime.__file__)"],
+        env=environment, capture_output=True, text=True,
+    )  # fmt: skip
+    if where.returncode == 0:
+        assert where.stdout.startswith(str(package_at)), f"the copy is not what is imported: {where.stdout}"
+    told = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-rfE", "--tb=line", "-n0", "-p", "no:randomly", "-p", "no:cacheprovider", *names],
+        env=environment, cwd=ROOT, capture_output=True, text=True, timeout=LONGEST_S,
+    )  # fmt: skip
+    failed = {re.sub(r"\[.*", "", found) for found in _FAILED.findall(told.stdout)}
+    return failed, told.stdout + told.stderr
+
+
+def missed(each: Break) -> str | None:
+    """None when every named test fails without the line, else what happened."""
+    with tempfile.TemporaryDirectory(prefix="metrale-rules-") as folder:
+        broken_copy(each, Path(folder))
+        try:
+            failed, printed = run(each.tests, Path(folder))
+        except subprocess.TimeoutExpired:
+            return f"a test was not done after {LONGEST_S} s"
+    passed = [test for test in each.tests if re.sub(r"\[.*", "", test) not in failed]
+    if passed:
+        return f"passed without it: {', '.join(passed)}\n{printed[-2000:]}"
+    return None
+
+
+def main(words: list[str]) -> int:
+    chosen = {rule: breaks for rule, breaks in RULES.items() if not words or any(word in rule for word in words)}
+    unseen = 0
+    for rule, breaks in chosen.items():
+        print(rule)
+        for each in breaks:
+            begin = time.monotonic()
+            what = missed(each)
+            unseen += what is not None
+            line = each.kept_by.strip().splitlines()[0]
+            print(
+                f"  {'seen to fail' if what is None else 'NOT SEEN'} {time.monotonic() - begin:5.1f} s  {each.file}: {line}",
+                flush=True,
+            )
+            if what is not None:
+                print(what, flush=True)
+    print(f"{sum(map(len, chosen.values()))} lines taken away, {unseen} of them not missed by their tests")
+    return 1 if unseen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
