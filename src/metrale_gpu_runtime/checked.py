@@ -238,7 +238,11 @@ class CheckedLaunch:
             raise self._dead(self.arguments, error) from None
 
     def _dead(self, arguments: tuple[Argument, ...], error: InvalidPointer) -> InvalidPointer:
-        """The error with the kernel, and the argument that names the memory."""
+        """The error with the kernel, and the argument that names the memory.
+
+        Raises what is wrong with the backend where that is why the memory is gone.
+        """
+        self.gpu._check_usable()
         place = "memory that it uses"
         for index, argument in enumerate(arguments):
             if argument.pointer is not None and argument.pointer.address == error.address:

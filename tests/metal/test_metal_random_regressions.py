@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import struct
 import threading
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from metal_room import Room, fault_of, opened
+from metal_room import FOLLOW, Room, fault_of, opened
 from metal_standin.control import MetalStandIn
 from metal_standin.fixtures import metal_standin
 from programs_on_metal import MSL
@@ -15,7 +16,7 @@ from programs_on_metal import MSL
 import metrale_gpu_runtime as mg
 from metrale_gpu_runtime.backend import GpuBackend
 from metrale_gpu_runtime.drivers.metal.streams import BUSY_COUNT, MetalStream
-from metrale_gpu_runtime.errors import CaptureError, DriverError
+from metrale_gpu_runtime.errors import CaptureError, DriverError, DriverFault
 
 __all__ = ["metal_standin"]
 
@@ -160,6 +161,80 @@ def test_a_fault_is_told_though_no_new_queue_is_to_be_had(room: Room):
         room.affine(x, 1, 10, 3)
     room.affine(x, 1, 10, 4)
     assert room.words(x, 1) == [14]
+
+
+def _committing(room: Room, stream: int) -> threading.Event:
+    """Set as soon as the stream has found a failure, in whatever thread."""
+    found, queue = threading.Event(), room.driver._streams[stream]
+    fail = queue._fail
+
+    def noted(*arguments) -> None:
+        fail(*arguments)
+        found.set()
+
+    queue._fail = noted
+    return found
+
+
+def test_two_failures_that_a_stream_waits_for_are_told_together(room: Room):
+    """What a stream has collected behind the second is named as not run, though the first one is still to be told."""
+    x, place, other_place = room.new(1), room.new(0, 0), room.new(0, 0)
+    first, second, stream = (room.driver.create_stream() for _ in range(3))
+    events = [room.driver.create_event() for _ in range(2)]
+    culprit = room.stray(place, stream=first)
+    room.driver.record_event(events[0], first)
+    room.standin.wait_idle()
+    found = _committing(room, stream)
+    room.standin.hold()
+    other_culprit = room.stray(other_place, stream=second)
+    room.driver.record_event(events[1], second)
+    for _ in range(BUSY_COUNT):
+        room.affine(x, 1, 10, 1, stream=stream)
+    room.driver.wait_event(stream, events[1])
+    behind = room.affine(x, 1, 10, 2, stream=stream)
+    room.driver.wait_event(stream, events[0])
+    room.standin.release()
+    assert found.wait(20)
+    fault = fault_of(lambda: room.driver.query_stream(stream))
+    assert (fault.launch, fault.dropped) == (culprit, (other_culprit, behind))
+    assert room.words(x, 1, stream=stream) == [int("1" * (BUSY_COUNT + 1))]
+
+
+def test_work_behind_a_failure_that_fails_itself_is_told_and_takes_its_queue_with_it(room: Room):
+    """A stream that ran behind failed work of another one, and then failed, works again as soon as that is told."""
+    x, place, other_place = room.new(1), room.new(0, 0), room.new(0, 0)
+    first, stream, event = room.driver.create_stream(), room.driver.create_stream(), room.driver.create_event()
+    room.write(other_place, struct.pack("<Q", 0x40), stream=stream)
+    room.driver.synchronize(stream)
+    room.standin.hold()
+    culprit = room.stray(place, stream=first)
+    room.driver.record_event(event, first)
+    room.driver.wait_event(stream, event)
+    ran = room.affine(x, 1, 10, 1, stream=stream)
+    later = room.launch("follow", FOLLOW, struct.pack("<QI", other_place, 1), stream=stream)
+    queue = room.driver._streams[stream]._queue
+    failing = room.driver._streams[first]._queue
+    room.standin.release(2, queue=failing)
+    with room.standin.world.change:
+        assert room.standin.world.change.wait_for(lambda: room.standin.world.faulted, timeout=20)
+    fault_of(lambda: room.driver.synchronize(first))
+    fault = fault_of(lambda: room.driver.query_stream(stream))
+    assert (fault.launch, str(ran) in fault.message, str(later) in fault.message) == (culprit, True, True)
+    room.standin.release()
+    again = fault_of(lambda: room.driver.synchronize(stream))
+    assert later in again.dropped
+    assert room.driver._streams[stream]._queue is not queue
+    room.affine(x, 1, 10, 2, stream=stream)
+    assert room.words(x, 1, stream=stream) == [112]
+
+
+def test_a_fault_told_by_an_event_does_not_hide_the_next_one(room: Room):
+    """A stream whose fault was told by an event, and that fails again before it is called, tells that too."""
+    stream = room.driver._streams[0]
+    told = stream._keep(DriverFault("one", "told", launch=1))
+    fault_of(told.tell)
+    stream._keep(DriverFault("two", "not yet", launch=2))
+    assert fault_of(lambda: room.driver.query_stream(0)).launch == 2
 
 
 def test_the_fault_of_a_stream_that_is_dropped_is_told(metal_standin: MetalStandIn, gpu: GpuBackend):

@@ -59,6 +59,13 @@ class Pending:
     def is_told(self) -> bool:
         return self._told
 
+    def add(self, later: DriverFault) -> bool:
+        """Let a later fault be told with this one; False when this one is told already, the other is by itself."""
+        with self._lock:
+            if not self._told:
+                self.fault = _together(self.fault, later)
+            return not self._told
+
     def tell(self) -> None:
         """Raise the DriverFault, unless somebody was told already."""
         with self._lock:
@@ -129,6 +136,20 @@ def make_fault(first: Failure, behind: Iterable[Failure], dropped: Sequence[int]
         launch=first.launch,
         context_lost=first.context_lost,
         dropped=tuple(sorted(set(not_run))),
+    )
+
+
+def _together(first: DriverFault, later: DriverFault) -> DriverFault:
+    """The first one, and what the later one says that it does not: what else failed, and what else did not run."""
+    lost = {*first.dropped, *later.dropped, later.launch} - {None, first.launch}
+    message = first.message if later.message == first.message else f"{first.message}; and {later}"
+    return DriverFault(
+        first.code_name,
+        message,
+        findings=(*first.findings, *later.findings),
+        launch=first.launch,
+        context_lost=first.context_lost or later.context_lost,
+        dropped=tuple(sorted(each for each in lost if each is not None)),
     )
 
 

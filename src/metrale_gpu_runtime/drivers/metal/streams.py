@@ -302,7 +302,8 @@ class MetalStream:
         """What the stream is told to wait for has failed: unless that was told, it is this stream's fault too."""
         if pending is not None and not pending.is_told:
             with self._lock:
-                self._pending = self._pending or pending
+                if self._pending is None or self._pending.is_told:
+                    self._pending = pending
 
     def _new_queue(self) -> Any:
         queue = self._device.newCommandQueue()
@@ -350,8 +351,8 @@ class MetalStream:
     def _lose(self, buffer: CommandBuffer, why: BaseException) -> None:
         """What was collected can not be handed over: the stream tells which launches that were."""
         self._open = None
-        if buffer.operations and self._pending is None:
-            self._pending = Pending(
+        if buffer.operations:
+            self._keep(
                 DriverFault(
                     type(why).__name__,
                     f"a command buffer of {buffer.operations} operations could not be handed to the GPU: {why}",
@@ -364,7 +365,8 @@ class MetalStream:
         """Take off the books what is done, oldest first, and find what will run on the leavings of failed work."""
         while self._in_flight and self._in_flight[0].poll():
             done = self._in_flight.popleft()
-            if done.failure is not None and done.pending is None:
+            # One that was spoken of as running behind failed work may fail itself, and then takes its queue with it.
+            if done.failure is not None and (done.pending is None or done.failure.is_own):
                 self._fail(done, done.failure, list(self._in_flight))
         for at, each in enumerate(self._in_flight):
             failure = each.upstream() if each.pending is None else None
@@ -393,13 +395,19 @@ class MetalStream:
         tail, self._open = self._open, None
         outcomes = [each.failure or spoilt_behind(failure, each.ordinals) for each in behind]
         fault = make_fault(failure, outcomes, tail.ordinals if tail is not None else ())
-        pending = Pending(fault)
+        pending = self._keep(fault)
         # The last first: who sees that the one before it is spoken of finds that itself is, too.
         for each in (*reversed(behind), *([first] if first is not None else [])):
-            each.pending = each.pending or pending
+            each.pending = pending if failure.is_own else each.pending or pending
         if tail is not None:
             tail.discard()
-        self._pending = self._pending or pending
+
+    def _keep(self, fault: DriverFault) -> Pending:
+        """Have a fault told by the next call: together with one that is not told yet, or by itself."""
+        pending = self._pending
+        if pending is None or not pending.add(fault):
+            pending = self._pending = Pending(fault)
+        return pending
 
     # ------------------------------------------------ the thread that commits what was collected
 
@@ -428,8 +436,8 @@ class MetalStream:
             except BaseException as error:
                 with self._lock:
                     self._is_watched = False
-                    if self._pending is None:
-                        self._pending = Pending(
+                    if self._pending is None or self._pending.is_told:
+                        self._keep(
                             DriverFault(type(error).__name__, f"collected work could not be handed over: {error}")
                         )
 
