@@ -304,12 +304,6 @@ RULES: dict[str, tuple[Break, ...]] = {
             "            told = False\n",
             (_FAULT + "test_waiting_for_what_is_known_to_have_failed_tells_it",),
         ),
-        Break(
-            STREAMS,
-            "        pending, self._pending = self._pending, None\n        if pending is not None:\n",
-            "        pending = self._pending\n        if pending is not None:\n",
-            (_FAULT + "test_two_faults_of_a_stream_are_told_one_after_the_other",),
-        ),
     ),
     "the host sets the event of work that failed": (
         Break(
@@ -368,10 +362,7 @@ RULES: dict[str, tuple[Break, ...]] = {
             STREAMS,
             "yield self._open is None and not self._in_flight",
             "yield True",
-            (
-                _COPY + "test_copies_and_fills_keep_the_order_of_queued_work",
-                _COPY + "test_the_host_copies_itself_only_while_the_stream_is_idle",
-            ),
+            (_COPY + "test_copies_and_fills_keep_the_order_of_queued_work",),
         ),
         Break(
             STREAMS,
@@ -625,7 +616,7 @@ RULES: dict[str, tuple[Break, ...]] = {
             STREAMS,
             "if operations and (len(self._in_flight) < BUSY_COUNT or opened.operations >= MAX_OPERATIONS):",
             "if operations:",
-            (_POLICY + "test_a_busy_gpu_gets_full_command_buffers",),
+            (_RULE + "test_the_tail_is_committed_once_the_gpu_is_about_to_run_out",),
         ),
     ),
     "so many command buffers are in flight and no more": (

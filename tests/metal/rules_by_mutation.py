@@ -26,10 +26,10 @@ LONGEST_S = 180
 _FAILED = re.compile(r"^(?:FAILED|ERROR) tests/(\S+)", re.MULTILINE)
 
 
-def broken_copy(each: Break, folder: Path) -> None:
-    """The package without the line, in `folder`."""
+def broken_copy(each: Break, whole: Path, folder: Path) -> None:
+    """The package without the line, in `folder`, made of the copy that is whole."""
     copy = folder / PACKAGE.name
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(whole, copy)
     for file, kept_by, broken in each.edits:
         text = (copy / file).read_text()
         if text.count(kept_by) != 1:
@@ -55,12 +55,14 @@ def run(tests: tuple[str, ...], package_at: Path) -> tuple[set[str], str]:
     return failed, told.stdout + told.stderr
 
 
-def missed(each: Break) -> str | None:
+def missed(each: Break, whole: Path) -> str | None:
     """None when every named test fails without the line, else what happened."""
     with tempfile.TemporaryDirectory(prefix="metrale-rules-") as folder:
-        broken_copy(each, Path(folder))
         try:
+            broken_copy(each, whole, Path(folder))
             failed, printed = run(each.tests, Path(folder))
+        except LookupError as error:
+            return str(error)
         except subprocess.TimeoutExpired:
             return f"a test was not done after {LONGEST_S} s"
     passed = [test for test in each.tests if re.sub(r"\[.*", "", test) not in failed]
@@ -71,22 +73,30 @@ def missed(each: Break) -> str | None:
 
 def main(words: list[str]) -> int:
     chosen = {rule: breaks for rule, breaks in RULES.items() if not words or any(word in rule for word in words)}
+    with tempfile.TemporaryDirectory(prefix="metrale-whole-") as folder:
+        # One copy for all, whatever happens to the working tree meanwhile.
+        whole = Path(folder) / PACKAGE.name
+        shutil.copytree(PACKAGE, whole, ignore=shutil.ignore_patterns("__pycache__"))
+        unseen = take_away(chosen, whole)
+    print(f"{sum(map(len, chosen.values()))} lines taken away, {unseen} of them not missed by their tests")
+    return 1 if unseen else 0
+
+
+def take_away(chosen: dict[str, tuple[Break, ...]], whole: Path) -> int:
+    """How many lines are not missed by their tests; tells of each."""
     unseen = 0
     for rule, breaks in chosen.items():
         print(rule)
         for each in breaks:
             begin = time.monotonic()
-            what = missed(each)
+            what = missed(each, whole)
             unseen += what is not None
             line = each.kept_by.strip().splitlines()[0]
-            print(
-                f"  {'seen to fail' if what is None else 'NOT SEEN'} {time.monotonic() - begin:5.1f} s  {each.file}: {line}",
-                flush=True,
-            )
+            seen = "seen to fail" if what is None else "NOT SEEN"
+            print(f"  {seen} {time.monotonic() - begin:5.1f} s  {each.file}: {line}", flush=True)
             if what is not None:
                 print(what, flush=True)
-    print(f"{sum(map(len, chosen.values()))} lines taken away, {unseen} of them not missed by their tests")
-    return 1 if unseen else 0
+    return unseen
 
 
 if __name__ == "__main__":

@@ -218,6 +218,7 @@ def test_the_host_does_not_copy_past_what_is_only_collected(room: Room, unwatche
     room.standin.release()
     room.standin.wait_idle()
     room.write(x, struct.pack("<I", 5))
+    room.driver.synchronize(0)
     assert room.words(x, 1) == [5]
 
 
@@ -270,13 +271,16 @@ def test_a_copy_waits_for_what_is_yet_to_write_its_source(room: Room):
 @pytest.mark.parametrize("direction", ["from", "to"])
 def test_pinned_memory_is_copied_when_the_copys_turn_comes(room: Room, direction: str):
     """A copy between pinned and device memory sees what launches queued before it wrote there, and no later ones."""
-    x = room.new(3)
+    x, y = room.new(3), room.new(0)
     host = room.driver.alloc(4, MemoryKind.PINNED)
     pinned = room.driver.map_host(host, 4)
     word = ctypes.c_uint32.from_address(host)
     word.value = 2
     view = memoryview((ctypes.c_uint8 * 4).from_address(host))
     room.standin.hold()
+    # So that all that follows is in one command buffer.
+    for _ in range(BUSY_COUNT):
+        room.affine(y, 1, 1, 1)
     if direction == "from":
         room.affine(pinned, 1, 10, 1)
         room.driver.copy_h2d(x, view, 0)
