@@ -19,6 +19,8 @@ from standin import environment
 
 import metrale_gpu_runtime as mg
 from metrale_gpu_runtime.backend import GpuBackend
+from metrale_gpu_runtime.driver import DriverOptions
+from metrale_gpu_runtime.drivers.cuda import CudaFactory
 from metrale_gpu_runtime.errors import CaptureError, GpuError, HandleClosed, InvalidPointer
 
 THREADS = 4
@@ -187,6 +189,19 @@ def test_captures_and_modules_go_under_their_users(standin) -> None:
         assert all(isinstance(error, (HandleClosed, CaptureError, InvalidPointer)) for error in ended), ended
         assert all(isinstance(error, GpuError) for error in ended)
         assert standin.violations() == []
+
+
+def test_what_a_closing_refuses_to_destroy_it_destroys_itself(standin) -> None:
+    """A graph whose destroying comes between the end's first step and its last stays on the books that the end gives back."""
+    driver = CudaFactory().open(0, DriverOptions())
+    stream = driver.create_stream()
+    driver.begin_capture(stream, "relaxed")
+    graph = driver.end_capture(stream)
+    driver._calls.close()
+    with pytest.raises(HandleClosed):
+        driver.destroy_graph(graph)
+    driver.close()
+    assert standin.live() == {}
 
 
 EXITING = """

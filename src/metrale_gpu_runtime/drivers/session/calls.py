@@ -6,7 +6,8 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
 from ...errors import HandleClosed
@@ -82,6 +83,15 @@ class Calls:
             time.sleep(0.0005)
         return not self._under_way
 
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """What is made inside is on the books before the end looks at them for what is left."""
+        self._under_way.append(None)
+        try:
+            yield
+        finally:
+            self._under_way.pop()
+
     def queue(self, stream: int, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Make a call that adds work to a stream (a raw handle)."""
         self._under_way.append(None)
@@ -134,10 +144,13 @@ class Calls:
             self._run(call, *args, **kwargs)
         except NotRestored as error:
             raise self.error(error) from error
-        except ApiError as error:
+        except BaseException as error:
+            # Also when the session was closed meanwhile: its end gives back what is on the books.
             if value is not None:
                 books.setdefault(key, value)
-            raise self.error(error) from error
+            if isinstance(error, ApiError):
+                raise self.error(error) from error
+            raise
         finally:
             self._under_way.pop()
 

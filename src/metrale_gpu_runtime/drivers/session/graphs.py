@@ -55,9 +55,10 @@ class Graphs:
 
     def begin(self, stream: StreamHandle, mode: str) -> None:
         raw = self._streams.raw(stream)
-        self._calls.make(lambda _: self._drop(raw), 0, self._api.stream_begin_capture, raw, mode)
-        self._captures[raw] = _Capture(raw)
-        captures_under_way.enter()
+        with self._calls.whole():
+            self._calls.make(lambda _: self._drop(raw), 0, self._api.stream_begin_capture, raw, mode)
+            self._captures[raw] = _Capture(raw)
+            captures_under_way.enter()
 
     def nodes(self, stream: StreamHandle) -> tuple[int, ...]:
         raw = self._streams.raw(stream)
@@ -70,6 +71,10 @@ class Graphs:
 
     def end(self, stream: StreamHandle) -> GraphHandle:
         """Join what was drawn in, end, instantiate. Whatever fails, no capture and no graph is left."""
+        with self._calls.whole():
+            return self._end(stream)
+
+    def _end(self, stream: StreamHandle) -> GraphHandle:
         raw = self._streams.raw(stream)
         capture = self._captures.get(raw)
         if capture is None:
@@ -152,8 +157,9 @@ class Graphs:
             self._destroy_event(twin)
 
     def _make_event(self) -> int:
-        event = self._calls.make(self._api.event_destroy, 0, self._api.event_create, False)
-        self._own_events[event] = event
+        with self._calls.whole():
+            event = self._calls.make(self._api.event_destroy, 0, self._api.event_create, False)
+            self._own_events[event] = event
         return event
 
     def _destroy_event(self, event: int) -> None:

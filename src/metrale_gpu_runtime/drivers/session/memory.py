@@ -28,8 +28,9 @@ class Memory:
             MemoryKind.MANAGED: (api.mem_alloc_managed, api.mem_free),
             MemoryKind.PINNED: (api.host_alloc, api.host_free),
         }[kind]
-        address = self._calls.make(release, nbytes, allocate, nbytes)
-        self._live[address] = kind
+        with self._calls.whole():
+            address = self._calls.make(release, nbytes, allocate, nbytes)
+            self._live[address] = kind
         return address
 
     def free(self, address: int, kind: MemoryKind) -> None:
@@ -44,10 +45,11 @@ class Memory:
     def alloc_async(self, nbytes: int, stream: int) -> int:
         api = self._api
         # Undone in the stream's order: the allocation itself may still be queued.
-        address = self._calls.make(
-            lambda made: api.mem_free_async(made, stream), nbytes, api.mem_alloc_async, nbytes, stream
-        )
-        self._live[address] = MemoryKind.DEVICE
+        with self._calls.whole():
+            address = self._calls.make(
+                lambda made: api.mem_free_async(made, stream), nbytes, api.mem_alloc_async, nbytes, stream
+            )
+            self._live[address] = MemoryKind.DEVICE
         return address
 
     def free_async(self, address: int, stream: int) -> None:
@@ -86,14 +88,16 @@ class AddressRanges:
         granule = self._granule
         nbytes = -(-nbytes // granule) * granule
         api = self._api
-        base = self._calls.make(lambda base: api.address_free(base, nbytes), nbytes, api.address_reserve, nbytes)
-        self._reserved[base] = nbytes
+        with self._calls.whole():
+            base = self._calls.make(lambda base: api.address_free(base, nbytes), nbytes, api.address_reserve, nbytes)
+            self._reserved[base] = nbytes
         return base, nbytes, granule
 
     def map(self, address: int, nbytes: int) -> None:
-        self._calls.make(lambda _: self._api.mem_unmap(address, nbytes), nbytes, self._map, address, nbytes)
-        with self._lock:
-            self._mapped[address] = nbytes
+        with self._calls.whole():
+            self._calls.make(lambda _: self._api.mem_unmap(address, nbytes), nbytes, self._map, address, nbytes)
+            with self._lock:
+                self._mapped[address] = nbytes
 
     def _map(self, address: int, nbytes: int) -> None:
         """Create, map, allow, let go: whatever fails, the steps before it are undone."""

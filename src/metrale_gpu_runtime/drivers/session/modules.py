@@ -26,13 +26,14 @@ class Modules:
 
     def load(self, image: CodeImage, refused: Callable[[CodeImage, ApiError, str], ModuleLoadError]) -> ModuleHandle:
         """Raises what `refused` makes of the image, the driver's answer and its compiler's log ("" for none)."""
-        try:
-            module = self._calls.make(self._api.module_unload, 0, self._api.module_load, image.data, image.options)
-        except DriverError as error:
-            answer = error.__cause__
-            assert isinstance(answer, ApiError)
-            raise refused(image, answer, answer.text.partition("\n")[2].strip()) from error
-        self._live[module] = image.name
+        with self._calls.whole():
+            try:
+                module = self._calls.make(self._api.module_unload, 0, self._api.module_load, image.data, image.options)
+            except DriverError as error:
+                answer = error.__cause__
+                assert isinstance(answer, ApiError)
+                raise refused(image, answer, answer.text.partition("\n")[2].strip()) from error
+            self._live[module] = image.name
         return ModuleHandle(module)
 
     def unload(self, module: ModuleHandle) -> None:

@@ -50,8 +50,9 @@ class Streams:
                 device=self._device,
                 advice=f"Priorities go from {self._least} (least urgent) to {self._most} (most urgent)",
             )
-        stream = self._calls.make(self._api.stream_destroy, 0, self._api.stream_create, priority)
-        self._live[stream] = priority
+        with self._calls.whole():
+            stream = self._calls.make(self._api.stream_destroy, 0, self._api.stream_create, priority)
+            self._live[stream] = priority
         return StreamHandle(stream)
 
     def destroy(self, stream: StreamHandle) -> None:
@@ -81,8 +82,9 @@ class Events:
         self._live: dict[int, bool] = {}
 
     def create(self, timing: bool) -> EventHandle:
-        event = self._calls.make(self._api.event_destroy, 0, self._api.event_create, timing)
-        self._live[event] = timing
+        with self._calls.whole():
+            event = self._calls.make(self._api.event_destroy, 0, self._api.event_create, timing)
+            self._live[event] = timing
         return EventHandle(event)
 
     def destroy(self, event: EventHandle) -> None:
