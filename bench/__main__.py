@@ -1,75 +1,48 @@
-"""`python -m bench`: prints the tables and writes them as JSON."""
+"""`python -m bench [launch|flat|start|cpu]`: measures, prints tables, and writes the figures as JSON. Without a word: all.
+
+Each benchmark's own options follow its word; `python -m bench launch --help` lists them.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
-import platform
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 
-from . import cold_start, cpu_backend
-from .cpu_backend import CHECKED, NUMPY, POCL, UNCHECKED
+from . import cold_start, cpu_table
+from .launch import command as launch
+from .launch import flat_command as flat
+
+# What has to be met comes first; the CPU backend's kernels have nothing to do with launches and come last.
+BENCHMARKS = {"launch": launch, "flat": flat, "start": cold_start, "cpu": cpu_table}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=21, help="interleaved rounds (default 21)")
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
-    options = parser.parse_args()
-    # Wide enough for the table also where the output is a file.
-    console = Console(width=max(Console().width, 132))
-    version, rows = cpu_backend.run(options.rounds)
-    import metrale_gpu_runtime as mg
-
-    with mg.open_backend("cpu") as gpu:
-        device = gpu.capabilities.device
-    console.print(f"{device}; Python {platform.python_version()}; peer: {version}")
-    console.print(f"ratios of medians, {options.rounds} interleaved rounds; below 1 is faster than the peer\n")
-    table = Table(
-        "job", "barrier", "ms, check=None", "vs PoCL", "vs NumPy", "checked vs PoCL", "checked vs unchecked", "spread"
+    parser = argparse.ArgumentParser(
+        prog="python -m bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    for row in rows:
-        unchecked = row.timings[UNCHECKED]
-        table.add_row(
-            row.case.title,
-            "yes" if row.case.has_barrier else "no",
-            f"{unchecked.median * 1e3:.2f}",
-            f"{row.ratio(UNCHECKED, POCL):.2f}",
-            f"{row.ratio(UNCHECKED, NUMPY):.2f}",
-            f"{row.ratio(CHECKED, POCL):.2f}",
-            f"{row.ratio(CHECKED, UNCHECKED):.2f}",
-            f"{unchecked.spread:.0%}",
-        )
-    console.print(table)
-    starts = cold_start.run(options.rounds)
-    bare = starts["bare Python"].median
-    start_table = Table("a fresh process", "ms", "ms over bare Python", "spread")
-    for name, timing in starts.items():
-        over = f"{(timing.median - bare) * 1e3:.0f}"
-        start_table.add_row(name, f"{timing.median * 1e3:.0f}", over, f"{timing.spread:.0%}")
-    console.print(start_table)
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    words = parser.add_subparsers(dest="word", metavar="|".join(BENCHMARKS))
+    for word, benchmark in BENCHMARKS.items():
+        one = words.add_parser(word, help=benchmark.__doc__, description=benchmark.__doc__)
+        one.add_argument("--json", type=Path, default=argparse.SUPPRESS, help="also write the figures to this file")
+        benchmark.add_options(one)
+    options = parser.parse_args()
+    # Wide enough for the tables also where the output is a file.
+    console = Console(width=max(Console().width, 140))
+    figures: dict[str, object] = {}
+    for word in BENCHMARKS if options.word is None else [options.word]:
+        # Without a word each runs with its defaults.
+        own = options if options.word is not None else parser.parse_args([word])
+        if options.word is None:
+            console.rule(word)
+        figures[word] = BENCHMARKS[word].run(own, console)
     if options.json is not None:
-        figures = {
-            "device": device,
-            "peer": version,
-            "rounds": options.rounds,
-            "cold_start_ms": {name: timing.median * 1e3 for name, timing in starts.items()},
-            "rows": [
-                {
-                    "job": row.case.title,
-                    "barrier": row.case.has_barrier,
-                    "median_ms": {name: timing.median * 1e3 for name, timing in row.timings.items()},
-                    "vs_pocl": row.ratio(UNCHECKED, POCL),
-                    "vs_numpy": row.ratio(UNCHECKED, NUMPY),
-                    "checked_vs_pocl": row.ratio(CHECKED, POCL),
-                }
-                for row in rows
-            ],
-        }
         options.json.write_text(json.dumps(figures, indent=2) + "\n")
+    if getattr(options, "gate", False) and not figures["launch"]["is_met"]:  # type: ignore[index]
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

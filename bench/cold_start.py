@@ -1,18 +1,30 @@
-"""What importing the package, opening the CPU and a first launch cost, in fresh processes."""
+"""`python -m bench start`: what importing the package costs over bare Python, and what a first launch is made of."""
 
 from __future__ import annotations
 
+import argparse
+import json
+import os
+import resource
+import statistics
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+from rich.console import Console
+from rich.table import Table
+
 from .interleave import Timing
+from .launch.stub import NotHere, stub_folder
 
 PTX = Path(__file__).with_name("kernels") / "bench.ptx"
+BAR_MS = 40
+"""What `import metrale_gpu_runtime` may cost over bare Python."""
+BARE, IMPORT = "bare Python", "import"
 STEPS = {
-    "bare Python": "pass",
-    "import": "import metrale_gpu_runtime",
+    BARE: "pass",
+    IMPORT: "import metrale_gpu_runtime",
     "import, open cpu": "import metrale_gpu_runtime as mg\nmg.open_backend('cpu').close()",
     "import, open, load, first launch": (
         "import metrale_gpu_runtime as mg\n"
@@ -24,13 +36,136 @@ STEPS = {
     ),
 }
 
+SOURCES = {
+    ".hip": 'extern "C" __global__ void vector_add(const float* a, const float* b, float* c, unsigned n) {\n'
+    "    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) c[i] = a[i] + b[i];\n}\n",
+    ".metal": "#include <metal_stdlib>\nkernel void vector_add(device const float* a [[buffer(0)]],\n"
+    "    device const float* b [[buffer(1)]], device float* c [[buffer(2)]], constant uint& n [[buffer(3)]],\n"
+    "    uint i [[thread_position_in_grid]]) { if (i < n) c[i] = a[i] + b[i]; }\n",
+}
+"""The kernel for the backends that take no PTX; each compiles it, which is part of loading it."""
+BACKENDS = ("mock", "cpu", "cuda over the stand-in", "cuda", "hip", "metal")
+BREAKDOWN = """
+import json, sys, time
+marks = [("", time.process_time())]
+def mark(name): marks.append((name, time.process_time()))
+import metrale_gpu_runtime as mg
+mark("import")
+try:
+    gpu = mg.open_backend(sys.argv[1])
+except mg.GpuError as error:
+    print(json.dumps({"missing": str(error)}))
+    raise SystemExit
+mark("open")
+module = gpu.load_module("bench", source=json.loads(sys.argv[2]))
+mark("load the module")
+kernel = module["vector_add"]
+mark("look up the kernel")
+x, y, z = (gpu.empty(1000, "float32") for _ in range(3))
+mark("three buffers")
+kernel.over(1000)(x, y, z, mg.u32(1000))
+mark("first launch")
+gpu.synchronize()
+mark("wait for it")
+kernel.over(1000)(x, y, z, mg.u32(1000))
+mark("second launch")
+gpu.close()
+print(json.dumps([(name, at - before) for (_, before), (name, at) in zip(marks, marks[1:])]))
+"""
 
-def run(rounds: int) -> dict[str, Timing]:
-    """Seconds from starting a process to its end, for each step, in turn."""
-    found: dict[str, list[float]] = {name: [] for name in STEPS}
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rounds", type=int, default=21, help="interleaved rounds (default 21)")
+
+
+def processes(rounds: int) -> tuple[dict[str, Timing], dict[str, Timing]]:
+    """Seconds of processor time of a process, and seconds from its start to its end, for each step, in turn."""
+    used: dict[str, list[float]] = {name: [] for name in STEPS}
+    passed: dict[str, list[float]] = {name: [] for name in STEPS}
     for _ in range(rounds):
         for name, code in STEPS.items():
-            started = time.perf_counter()
+            before, started = _children_seconds(), time.perf_counter()
             subprocess.run([sys.executable, "-c", code], check=True)
-            found[name].append(time.perf_counter() - started)
-    return {name: Timing(tuple(seconds)) for name, seconds in found.items()}
+            passed[name].append(time.perf_counter() - started)
+            used[name].append(_children_seconds() - before)
+    return tuple({name: Timing(tuple(each)) for name, each in found.items()} for found in (used, passed))  # type: ignore[return-value]
+
+
+def _children_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def over_bare_ms(timings: dict[str, Timing], name: str) -> float:
+    """The median of the rounds' own differences: what slows a whole round cancels."""
+    pairs = zip(timings[name].seconds, timings[BARE].seconds, strict=True)
+    return statistics.median(own - bare for own, bare in pairs) * 1e3
+
+
+def breakdowns(rounds: int) -> dict[str, dict[str, float] | str]:
+    """Milliseconds of processor time of each step to a first launch, in fresh processes, by backend; or why there are none."""
+    found: dict[str, list[dict[str, float]]] = {name: [] for name in BACKENDS}
+    missing: dict[str, str] = {}
+    for _ in range(rounds):
+        for name in BACKENDS:
+            if name in missing:
+                continue
+            answer = _breakdown(name)
+            if isinstance(answer, str):
+                missing[name] = answer
+            else:
+                found[name].append(answer)
+    return {
+        name: missing.get(name) or {step: statistics.median(each[step] for each in found[name]) for step in found[name][0]}
+        for name in BACKENDS
+    }
+
+
+def _breakdown(name: str) -> dict[str, float] | str:
+    backend, *stand_in = name.split(maxsplit=1)
+    sources = json.dumps({".ptx": PTX.read_text(), **SOURCES})
+    environment = dict(os.environ)
+    if stand_in:
+        try:
+            environment["LD_LIBRARY_PATH"] = str(stub_folder())
+        except NotHere as error:
+            return str(error)
+    done = subprocess.run(
+        [sys.executable, "-c", BREAKDOWN, backend, sources], env=environment, capture_output=True, text=True
+    )
+    if done.returncode:
+        return (done.stderr.strip().splitlines() or ["nothing on stderr"])[-1]
+    answer = json.loads(done.stdout)
+    if isinstance(answer, dict):
+        return str(answer["missing"]).splitlines()[0]
+    return {step: seconds * 1e3 for step, seconds in answer}
+
+
+def run(options: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Print the tables; returns the figures."""
+    used, passed = processes(options.rounds)
+    table = Table("a fresh process", "ms of processor time", "over bare Python", "spread", "ms by the clock", "over bare Python")
+    for name, timing in used.items():
+        clock = f"{passed[name].median * 1e3:.0f}", f"{over_bare_ms(passed, name):.1f}"
+        table.add_row(name, f"{timing.median * 1e3:.1f}", f"{over_bare_ms(used, name):.1f}", f"{timing.spread:.0%}", *clock)
+    console.print(table)
+    over = over_bare_ms(used, IMPORT)
+    console.print(f"import over bare Python: {over:.1f} ms; the bar is {BAR_MS} ms: {'met' if over < BAR_MS else 'missed'}\n")
+    by_backend = breakdowns(max(3, options.rounds // 3))
+    steps = next(each for each in by_backend.values() if not isinstance(each, str))
+    table = Table("ms of processor time, in a fresh process", *steps)
+    for name, each in by_backend.items():
+        if not isinstance(each, str):
+            table.add_row(name, *(f"{each[step]:.2f}" for step in steps))
+    console.print(table)
+    for name, each in by_backend.items():
+        if isinstance(each, str):
+            console.print(f"missing: {name}: {each}")
+    console.print()
+    return {
+        "rounds": options.rounds,
+        "processor_ms": {name: timing.median * 1e3 for name, timing in used.items()},
+        "clock_ms": {name: timing.median * 1e3 for name, timing in passed.items()},
+        "import_over_bare_ms": over,
+        "first_launch_ms": by_backend,
+    }
