@@ -44,9 +44,11 @@ def run(name: str, library: str, pairs: int, counts: Sequence[int]) -> dict[str,
     """The figures of one contender. Raises NotHere."""
     processor = pin()
     if name == "opencl":
-        from . import opencl
-
-        return opencl.run(pairs, counts) | {"processor": processor}
+        try:
+            from . import opencl
+        except ImportError as error:
+            raise NotHere(f"{type(error).__name__}: {error}") from error
+        return opencl.run(pairs, counts, library) | {"processor": processor}
     # Its own context stays current, as it is in a program that uses the driver through another library too.
     floor = Floor(Stub(), library, keep_current=name != "context")
     if name == "flatness":
@@ -93,7 +95,8 @@ def _contender(name: str, stack: contextlib.ExitStack):  # type: ignore[no-untyp
         rows_of = stack.enter_context(peer.opened())
     except (ImportError, OSError, RuntimeError) as error:
         raise NotHere(f"{type(error).__name__}: {error}") from error
-    return {each: importlib.metadata.version(each) for each in peer.PACKAGES}, rows_of
+    versions = {each: importlib.metadata.version(each) for each in peer.PACKAGES}
+    return versions | getattr(peer, "facts", {}), rows_of
 
 
 if __name__ == "__main__":

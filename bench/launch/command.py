@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .contenders import Contender, Measured, measure_all
-from .peers.catalogue import PEERS, Peer
+from .peers.catalogue import OPENCL, PEERS, Peer
 from .shapes import SHAPES
 from .stub import NotHere, stub_folder
 
@@ -54,9 +54,8 @@ def run(options: argparse.Namespace, console: Console) -> dict[str, object]:
                 Contender(name, f"{switch.title}, {core} core", environment=_core(core))
                 for name, switch in ours.SWITCHES.items()
             ]
-    peers = [] if options.quick or options.no_peers else [each for each in PEERS if each.name != "opencl"]
-    if options.only_peers:
-        peers = [each for each in peers if each.name in options.only_peers]
+    asked = options.only_peers or [each.name for each in PEERS]
+    peers = [] if options.quick or options.no_peers else [each for each in PEERS if each.name in asked]
     contenders += [_peer(each, _peers_python(options)) for each in peers]
     found = measure_all(
         contenders, runs=options.runs, pairs=options.pairs, shapes=options.shapes, told=lambda line: _tell(console, line)
@@ -98,6 +97,8 @@ def _peers_python(options: argparse.Namespace) -> str:
 
 
 def _peer(peer: Peer, python: str) -> Contender:
+    if peer is OPENCL:
+        return Contender("opencl", peer.title, python=python, install=peer.install, floor="opencl_floor")
     return Contender(f"peer-{peer.name}", peer.title, python=python, install=peer.install)
 
 

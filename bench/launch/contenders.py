@@ -26,6 +26,8 @@ class Contender:
     environment: tuple[tuple[str, str], ...] = ()
     install: str = ""
     """The command that brings it."""
+    floor: str = "floor"
+    """Which C loop it is paired with."""
 
 
 @dataclass
@@ -74,7 +76,7 @@ def run_child(contender: Contender, pairs: int, shapes: Sequence[int]) -> dict[s
     environment = {**os.environ, **dict(contender.environment), "OPENBLAS_NUM_THREADS": "1"}
     paths = [str(stub_folder()), environment.get("LD_LIBRARY_PATH", "")]
     environment["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
-    command = [contender.python, "-m", "bench.launch.child", contender.name, "--floor", str(floor_library())]
+    command = [contender.python, "-m", "bench.launch.child", contender.name, "--floor", str(floor_library(contender.floor))]
     command += ["--pairs", str(pairs), "--shapes", *map(str, shapes)]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     if done.returncode:
@@ -112,7 +114,8 @@ def measure_all(
 
 def _take(measured: Measured, answer: dict[str, object]) -> None:
     measured.versions = answer["versions"]  # type: ignore[assignment]
-    measured.empty_call_ns.append(answer["empty_call_ns"])  # type: ignore[arg-type]
+    if answer["empty_call_ns"] is not None:
+        measured.empty_call_ns.append(answer["empty_call_ns"])  # type: ignore[arg-type]
     measured.other_threads_ms.append(answer["other_threads_ms"])  # type: ignore[arg-type]
     measured.runs.append(
         {(row["name"], row["arguments"]): (row["ns"], row["floor_ns"]) for row in answer["rows"]}  # type: ignore[union-attr, attr-defined]

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 SOURCES = Path(__file__).parents[3] / "shared" / "stub_driver"
-FLOOR_SOURCE = Path(__file__).with_name("floor.c")
+FLOOR_SOURCES = {name: Path(__file__).with_name(f"{name}.c") for name in ("floor", "opencl_floor")}
 
 
 class NotHere(Exception):
@@ -80,10 +80,11 @@ def stub_folder() -> Path:
 
 
 @cache
-def floor_library() -> Path:
-    """The compiled floor. Raises NotHere."""
-    command = [_compiler(), "-O2", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o", "OUT/floor.so"]
-    return _built("floor", [FLOOR_SOURCE], [*command, FLOOR_SOURCE.name]) / "floor.so"
+def floor_library(name: str = "floor") -> Path:
+    """The compiled floor, CUDA's or OpenCL's. Raises NotHere."""
+    source = FLOOR_SOURCES[name]
+    command = [_compiler(), "-O2", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o", f"OUT/{name}.so"]
+    return _built(name, [source], [*command, source.name]) / f"{name}.so"
 
 
 class _StubLaunch(ctypes.Structure):
