@@ -1,4 +1,4 @@
-"""`python -m bench [launch|flat|start|cpu]`: measures, prints tables, and writes the figures as JSON. Without a word: all.
+"""`python -m bench [launch|flat|start|cpu]`: measures and prints tables. Without a word: all of them.
 
 Each benchmark's own options follow its word; `python -m bench launch --help` lists them.
 """
@@ -8,12 +8,14 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from . import cold_start, cpu_table
 from .launch import command as launch
 from .launch import flat_command as flat
+from .parts import into_page, show
 
 # What has to be met comes first; the CPU backend's kernels have nothing to do with launches and come last.
 BENCHMARKS = {"launch": launch, "flat": flat, "start": cold_start, "cpu": cpu_table}
@@ -23,26 +25,35 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    _add_outputs(parser)
     words = parser.add_subparsers(dest="word", metavar="|".join(BENCHMARKS))
     for word, benchmark in BENCHMARKS.items():
         one = words.add_parser(word, help=benchmark.__doc__, description=benchmark.__doc__)
-        one.add_argument("--json", type=Path, default=argparse.SUPPRESS, help="also write the figures to this file")
+        _add_outputs(one, default=argparse.SUPPRESS)
         benchmark.add_options(one)
     options = parser.parse_args()
     # Wide enough for the tables also where the output is a file.
     console = Console(width=max(Console().width, 140))
-    figures: dict[str, object] = {}
+    figures: dict[str, dict[str, Any]] = {}
     for word in BENCHMARKS if options.word is None else [options.word]:
         # Without a word each runs with its defaults.
         own = options if options.word is not None else parser.parse_args([word])
         if options.word is None:
             console.rule(word)
         figures[word] = BENCHMARKS[word].run(own, console)
+        parts = BENCHMARKS[word].parts(figures[word])
+        show(console, parts)
+        if options.page is not None:
+            options.page.write_text(into_page(options.page.read_text(), word, parts))
     if options.json is not None:
         options.json.write_text(json.dumps(figures, indent=2) + "\n")
-    if getattr(options, "gate", False) and not figures["launch"]["is_met"]:  # type: ignore[index]
+    if getattr(options, "gate", False) and not figures["launch"]["is_met"]:
         raise SystemExit(1)
+
+
+def _add_outputs(parser: argparse.ArgumentParser, **how: Any) -> None:
+    parser.add_argument("--json", type=Path, help="also write the figures to this file", **how)
+    parser.add_argument("--page", type=Path, help="also renew the tables of this page (docs/performance.md)", **how)
 
 
 if __name__ == "__main__":

@@ -11,16 +11,23 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from .interleave import Timing
 from .launch.stub import NotHere, stub_folder
+from .parts import Part, Table
 
 PTX = Path(__file__).with_name("kernels") / "bench.ptx"
 BAR_MS = 40
 """What `import metrale_gpu_runtime` may cost over bare Python."""
+COLUMNS = {
+    "processor_ms": "processor time",
+    "processor_over_bare_ms": "over bare Python",
+    "clock_ms": "by the clock",
+    "clock_over_bare_ms": "over bare Python, by the clock",
+}
 BARE, IMPORT = "bare Python", "import"
 STEPS = {
     BARE: "pass",
@@ -103,7 +110,7 @@ def over_bare_ms(timings: dict[str, Timing], name: str) -> float:
 
 
 def breakdowns(rounds: int) -> dict[str, dict[str, float] | str]:
-    """Milliseconds of processor time of each step to a first launch, in fresh processes, by backend; or why there are none."""
+    """Milliseconds of processor time of each step to a first launch, by backend; or why there are none."""
     found: dict[str, list[dict[str, float]]] = {name: [] for name in BACKENDS}
     missing: dict[str, str] = {}
     for _ in range(rounds):
@@ -116,7 +123,8 @@ def breakdowns(rounds: int) -> dict[str, dict[str, float] | str]:
             else:
                 found[name].append(answer)
     return {
-        name: missing.get(name) or {step: statistics.median(each[step] for each in found[name]) for step in found[name][0]}
+        name: missing.get(name)
+        or {step: statistics.median(each[step] for each in found[name]) for step in found[name][0]}
         for name in BACKENDS
     }
 
@@ -141,31 +149,42 @@ def _breakdown(name: str) -> dict[str, float] | str:
     return {step: seconds * 1e3 for step, seconds in answer}
 
 
-def run(options: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Print the tables; returns the figures."""
+def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
+    """Measure; returns the figures."""
     used, passed = processes(options.rounds)
-    table = Table("a fresh process", "ms of processor time", "over bare Python", "spread", "ms by the clock", "over bare Python")
-    for name, timing in used.items():
-        clock = f"{passed[name].median * 1e3:.0f}", f"{over_bare_ms(passed, name):.1f}"
-        table.add_row(name, f"{timing.median * 1e3:.1f}", f"{over_bare_ms(used, name):.1f}", f"{timing.spread:.0%}", *clock)
-    console.print(table)
-    over = over_bare_ms(used, IMPORT)
-    console.print(f"import over bare Python: {over:.1f} ms; the bar is {BAR_MS} ms: {'met' if over < BAR_MS else 'missed'}\n")
-    by_backend = breakdowns(max(3, options.rounds // 3))
-    steps = next(each for each in by_backend.values() if not isinstance(each, str))
-    table = Table("ms of processor time, in a fresh process", *steps)
-    for name, each in by_backend.items():
-        if not isinstance(each, str):
-            table.add_row(name, *(f"{each[step]:.2f}" for step in steps))
-    console.print(table)
-    for name, each in by_backend.items():
-        if isinstance(each, str):
-            console.print(f"missing: {name}: {each}")
-    console.print()
     return {
         "rounds": options.rounds,
-        "processor_ms": {name: timing.median * 1e3 for name, timing in used.items()},
-        "clock_ms": {name: timing.median * 1e3 for name, timing in passed.items()},
-        "import_over_bare_ms": over,
-        "first_launch_ms": by_backend,
+        "processes": {
+            name: {
+                "processor_ms": used[name].median * 1e3,
+                "processor_over_bare_ms": over_bare_ms(used, name),
+                "clock_ms": passed[name].median * 1e3,
+                "clock_over_bare_ms": over_bare_ms(passed, name),
+                "spread": used[name].spread,
+            }
+            for name in STEPS
+        },
+        "first_launch_ms": breakdowns(max(3, options.rounds // 3)),
     }
+
+
+def parts(figures: dict[str, Any]) -> list[Part]:
+    processes = figures["processes"]
+    over = processes[IMPORT]["processor_over_bare_ms"]
+    verdict = "met" if over < BAR_MS else "missed"
+    rows = [
+        [name, *(f"{each[key]:.1f}" for key in COLUMNS), f"{each['spread']:.0%}"] for name, each in processes.items()
+    ]
+    by_backend = figures["first_launch_ms"]
+    present = {name: each for name, each in by_backend.items() if not isinstance(each, str)}
+    steps = list(next(iter(present.values())))
+    return [
+        Table(["a fresh process, ms", *COLUMNS.values(), "spread"], rows),
+        f"Importing costs {over:.1f} ms over bare Python; the bar is {BAR_MS} ms: {verdict}. "
+        "What a program does not use is not imported, so the first steps below pay for what they need.",
+        Table(
+            ["to a first launch, ms of processor time", *steps],
+            [[name, *(f"{each[step]:.2f}" for step in steps)] for name, each in present.items()],
+        ),
+        *(f"Not here: {name}: {each}" for name, each in by_backend.items() if isinstance(each, str)),
+    ]

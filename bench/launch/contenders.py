@@ -76,7 +76,14 @@ def run_child(contender: Contender, pairs: int, shapes: Sequence[int]) -> dict[s
     environment = {**os.environ, **dict(contender.environment), "OPENBLAS_NUM_THREADS": "1"}
     paths = [str(stub_folder()), environment.get("LD_LIBRARY_PATH", "")]
     environment["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
-    command = [contender.python, "-m", "bench.launch.child", contender.name, "--floor", str(floor_library(contender.floor))]
+    command = [
+        contender.python,
+        "-m",
+        "bench.launch.child",
+        contender.name,
+        "--floor",
+        str(floor_library(contender.floor)),
+    ]
     command += ["--pairs", str(pairs), "--shapes", *map(str, shapes)]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     if done.returncode:

@@ -57,9 +57,7 @@ def run(floor: Floor, pairs: int) -> dict[str, object]:
     return {"versions": versions(), "grown": grown, "kept": kept, "threads": threads}
 
 
-def _compare(
-    floor: Floor, ours: Ours, pairs: int, grow: Callable[[Ours], Any]
-) -> dict[str, object]:
+def _compare(floor: Floor, ours: Ours, pairs: int, grow: Callable[[Ours], Any]) -> dict[str, object]:
     rows = ours.rows(SHAPE, FORMS)
     for row in rows:
         row.check(floor.stub)
@@ -209,4 +207,3 @@ def _wall(loops: list[Callable[[int], None]], times: int) -> float:
     if len(ended) != len(loops):
         raise RuntimeError("a thread of the benchmark ended with an error")
     return max(ended) - started
-

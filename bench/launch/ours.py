@@ -117,9 +117,7 @@ class Ours:
 
     def _prepared_all(self, shape: Shape) -> Row:
         prepared = self.module[shape.kernel][GRID, BLOCK].prepare(*self.values(shape, 2))
-        return self._two(
-            PREPARED_ALL, shape, lambda words: f"prepared({', '.join(words)})", {"prepared": prepared}
-        )
+        return self._two(PREPARED_ALL, shape, lambda words: f"prepared({', '.join(words)})", {"prepared": prepared})
 
     def _prepared_none(self, shape: Shape) -> Row:
         values = self.values(shape, 2)
@@ -137,7 +135,7 @@ class Ours:
     def _verify_places(
         self, shape: Shape, launches: list[list[object]], settings: Mapping[str, object], places: Sequence[int]
     ) -> Callable[[Stub], None]:
-        """Whoever asks the stand-in sees the last launch only: so each of these places is the last of a sequence once."""
+        """The stand-in tells the last launch only: so each of these places is the last of a sequence once."""
 
         def verify(stub: Stub) -> None:
             for place in places:

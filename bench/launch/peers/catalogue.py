@@ -15,6 +15,7 @@ class Peer:
 
 
 OPENCL = Peer("opencl", "pyopencl over PoCL", "pip install 'pyopencl[pocl]', or apt-get install pocl-opencl-icd")
+WGPU = Peer("wgpu_dispatch", "wgpu", "pip install wgpu, and a Vulkan: apt-get install mesa-vulkan-drivers")
 PEERS = (
     Peer("cuda_bindings", "cuda.bindings", "pip install cuda-bindings"),
     Peer("cuda_core", "cuda.core", "pip install cuda-core cuda-bindings"),
@@ -29,5 +30,5 @@ PEERS = (
     Peer("triton_jit", "Triton", "pip install triton cuda-bindings"),
     Peer("warp_launch", "Warp", "pip install warp-lang cuda-bindings"),
     OPENCL,
-    Peer("wgpu_dispatch", "wgpu", "pip install wgpu, and a Vulkan: apt-get install mesa-vulkan-drivers"),
+    WGPU,
 )

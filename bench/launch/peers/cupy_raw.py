@@ -39,7 +39,9 @@ def _put_shim(folder: Path) -> None:
     ):
         capsule = runtime.__pyx_capi__[name]
         if capsule_name(capsule) != declared:
-            raise RuntimeError(f"CuPy's runtime.{name} is {capsule_name(capsule)!r}; the shim was written for {declared!r}")
+            raise RuntimeError(
+                f"CuPy's runtime.{name} is {capsule_name(capsule)!r}; the shim was written for {declared!r}"
+            )
         replace(capsule, ctypes.cast(getattr(library, own), ctypes.c_void_p))
 
 
@@ -65,7 +67,10 @@ def opened() -> Iterator[Callable[[Shape], list[Row]]]:
         def rows(shape: Shape) -> list[Row]:
             kernel = module.get_function(shape.kernel)
             found = []
-            for name, is_made_each_time in (("NumPy scalars made before", False), ("NumPy scalars made each time", True)):
+            for name, is_made_each_time in (
+                ("NumPy scalars made before", False),
+                ("NumPy scalars made each time", True),
+            ):
                 names: dict[str, object] = {"kernel": kernel, "numpy": numpy}
                 statements, expected = [], []
                 for letter, variant in (("a", 0), ("b", 1)):

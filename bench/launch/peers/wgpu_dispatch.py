@@ -1,7 +1,7 @@
 """wgpu: a compute pass encoded, with its bind group made before or each time, and submitted; where there is a Vulkan.
 
-WebGPU has no launch with arguments: values go through a uniform buffer that the queue writes. The floor beside it is the
-CUDA one, as a unit of the host's speed only.
+WebGPU has no launch with arguments: values go through a uniform buffer that the queue writes. The floor beside it is
+the CUDA one, as a unit of the host's speed only.
 """
 
 from __future__ import annotations
