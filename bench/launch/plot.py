@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape
 
 ROW, LEFT, WIDTH, TOP = 20, 470, 560, 64
 LEAST = 0.5
+TITLE = "Host time of a launch, in floors: a C loop that calls cuLaunchKernel is 1"
 COLOURS = {3: "#0b6e99", 8: "#c4620d", 16: "#6b3fa0"}
 OURS, OTHERS = "#e8f1f6", "#ffffff"
 
@@ -37,7 +38,7 @@ def draw(figures: dict[str, Any]) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + WIDTH + 30} {bottom + 34}" '
         'font-family="sans-serif" font-size="12">',
         f'<rect width="{LEFT + WIDTH + 30}" height="{bottom + 34}" fill="#ffffff"/>',
-        '<text x="10" y="22" font-size="15">Host time of a launch, in floors (a C loop over cuLaunchKernel is 1)</text>',
+        f'<text x="10" y="22" font-size="15">{TITLE}</text>',
     ]
     for at, count in enumerate(counts):
         out.append(f'<circle cx="{LEFT + 110 * at}" cy="42" r="4.5" fill="{COLOURS[count]}"/>')

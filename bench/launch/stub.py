@@ -46,7 +46,7 @@ def _compiler() -> str:
 
 
 def _built(name: str, sources: list[Path], build: list[str]) -> Path:
-    """The folder that `build` (run in the sources' folder, with OUT replaced) fills, once for each state of `sources`."""
+    """The folder that `build` (run in the sources' folder, OUT replaced) fills, once for each state of `sources`."""
     digest = hashlib.sha256(repr(build).encode())
     for path in sources:
         digest.update(path.read_bytes())

@@ -9,14 +9,6 @@ from contextlib import contextmanager
 
 import numpy
 
-# PyCUDA names an entry point that the stand-in has not (cuProfilerInitialize); as it is never called, it need not be found.
-_flags = sys.getdlopenflags()
-sys.setdlopenflags(os.RTLD_LAZY)
-try:
-    import pycuda.driver as cuda
-finally:
-    sys.setdlopenflags(_flags)
-
 from ..rows import Row, Sent
 from ..shapes import BLOCK, F32, GRID, I32, POINTER, POINTERS, PTX, U32, U64, Shape
 
@@ -25,8 +17,20 @@ NUMPY_TYPES = {POINTER: "uintp", U32: "uint32", U64: "uint64", I32: "int32", F32
 STRUCT_CODES = {POINTER: "P", U32: "I", U64: "Q", I32: "i", F32: "f"}
 
 
+def _driver():  # type: ignore[no-untyped-def]
+    """PyCUDA names an entry point that the stand-in has not, cuProfilerInitialize: it is never called."""
+    flags = sys.getdlopenflags()
+    sys.setdlopenflags(os.RTLD_LAZY)
+    try:
+        import pycuda.driver
+    finally:
+        sys.setdlopenflags(flags)
+    return pycuda.driver
+
+
 @contextmanager
 def opened() -> Iterator[Callable[[Shape], list[Row]]]:
+    cuda = _driver()
     cuda.init()
     context = cuda.Device(0).retain_primary_context()
     context.push()
