@@ -33,11 +33,14 @@ from .errors import (
 )
 from .geometry import Dim3, Extent, Geometry, threads
 from .handles import KernelHandle
+from .launch_codes import codes_of, specs_of
 from .limits import PORTABLE_CLUSTER_BLOCKS, check_arguments, check_geometry, local_nbytes
+from .native import BLOCK_ALIGNMENT, MOST_ARGUMENTS, MOST_NBYTES, KernelState, ModuleState
 from .signature import ArgumentDescription, KernelSignature
 from .signature.checking import count_error, local_advice
 from .signature.local_memory import refuse_both_ways, without_shared_memory
 from .signature.mangled import readable_name
+from .trace.launches import LaunchFacts
 from .trace.site import call_site
 
 if TYPE_CHECKING:
@@ -61,7 +64,7 @@ class CheckedLayout:
     local_nbytes: int = 0
 
 
-class Kernel:
+class Kernel(KernelState):
     """A kernel of a loaded module. `kernel[grid, block, shared_mem, stream](*values, **by_name)` launches it.
 
     Made by `gpu.kernel(module, function)` or `module["function"]`. Safe to share between threads: arguments live in
@@ -69,7 +72,6 @@ class Kernel:
     """
 
     def __init__(self, module: Module, loaded: LoadedFunction) -> None:
-        self._module = module
         self._loaded = loaded
         self._title = readable_name(loaded.name) + loaded.constants.shown
         # The signature speaks in errors, so it has the name that a person knows the kernel by.
@@ -81,15 +83,18 @@ class Kernel:
         self._residency: dict[tuple[int, int], int] = {}
         self._cluster_limits: dict[Geometry, int] = {}
         self._lock = threading.Lock()
+        self._belong(module.gpu._gate, module, specs_of(self._signature))
 
     @property
     def gpu(self) -> GpuBackend:
         """The backend it was loaded on."""
-        return self._module.gpu
+        gpu: GpuBackend = self._module.gpu
+        return gpu
 
     @property
     def module(self) -> Module:
-        return self._module
+        module: Module = self._module
+        return module
 
     @property
     def function(self) -> str:
@@ -216,6 +221,8 @@ class Kernel:
         if len(self._shapes) >= _MEMO_LIMIT:
             self._shapes = set()
         self._shapes.add(geometry)
+        if cluster is None and not geometry.cooperative and geometry.attributes is None:
+            self._learn_shape(*geometry.block.as_tuple(), geometry.shared_mem)
 
     def _check_residency(self, geometry: Geometry) -> None:
         """A cooperative grid must be on the device all at once, or it waits for itself for ever."""
@@ -279,7 +286,24 @@ class Kernel:
                 if len(layouts) >= _MEMO_LIMIT:
                     layouts.clear()
                 layouts[descriptions] = known
+        self._learn(descriptions, known)
         return known
+
+    def allow_shared_mem(self, nbytes: int) -> None:
+        """The engine's: a launch with so much dynamic shared memory was made, so that others need no preparing."""
+        if nbytes > self._allowed_shared_mem:
+            self._allowed_shared_mem = nbytes
+
+    def _learn(self, descriptions: tuple[ArgumentDescription, ...], checked: CheckedLayout) -> None:
+        """Tell the launch core of a checked argument list, where it can make such launches."""
+        codes, form, layout = codes_of(descriptions), checked.target.native_form(), checked.layout
+        # Where local memory is a parameter, the same arguments stand for others with dynamic shared memory.
+        if codes is None or form is None or self._sharing is not None:
+            return
+        if len(codes) > MOST_ARGUMENTS or layout.nbytes > MOST_NBYTES or form.alignment > BLOCK_ALIGNMENT:
+            return
+        facts = LaunchFacts(self._title, self._module.name, self._signature, descriptions, layout.offsets)
+        self._learn_plan(codes, layout.offsets, layout.nbytes, form.function, facts, checked.target)
 
     def check_replaced(
         self, arguments: Sequence[Argument], index: int, replacement: Argument, shared_mem: int = 0
@@ -412,7 +436,7 @@ class ConfiguredKernel:
         return PreparedLaunch(launch, stream)
 
 
-class Module:
+class Module(ModuleState):
     """Loaded code: `module["function"]` is a Kernel, iterating gives the names of its kernels.
 
     Made by `gpu.load_module`. It stays loaded until `gpu.unload_module(name)` or the backend is closed, and in any

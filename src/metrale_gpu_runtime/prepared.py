@@ -13,7 +13,10 @@ from .driver import Driver
 from .errors import ArgumentCountError, CaptureError, HandleClosed
 from .geometry import Dim3, Extent, Geometry
 from .handles import StreamHandle
+from .launch_codes import codes_of
 from .memory.pointers import producers_of
+from .native import PreparedState, call_directly
+from .residency import own_target
 from .slots import Slot, names_of
 from .trace.launches import LaunchRecord, RecordedOperation
 from .trace.site import call_site
@@ -26,16 +29,23 @@ if TYPE_CHECKING:
     from .stream import Stream
 
 
-class PreparedLaunch:
+@call_directly
+class PreparedLaunch(PreparedState):
     """A checked launch, to be called again with new values, grid or stream.
 
-    `prepared()` launches as prepared; `prepared(*values)` with all arguments new; `prepared(n=5)` with one new, by
-    its parameter's name or its slot's. New values hold for that call only; what a slot was set to is remembered until
-    it is set again. Kinds and types stay those it was prepared with. It holds the memory it names. Calls from several
+    `prepared(*values, grid=None, stream=None, **by_name)`: without any it launches as prepared; with values all
+    arguments are new; `prepared(n=5)` has one new, by its parameter's name or its slot's. New values hold for that call
+    only; what a slot was set to is remembered until it is set again. `grid` and `stream` take the place of the prepared
+    ones in this call. Kinds and types stay those it was prepared with. It holds the memory it names. Calls from several
     threads do not see each other's values.
+
+    Raises the ArgumentError family for a value that does not fit, before the driver is called.
     """
 
-    __slots__ = ("_encoders", "_launch", "_names", "_remembered", "_stream")
+    __slots__ = ("__weakref__", "_encoders", "_launch", "_names", "_stream")
+
+    def __new__(cls, launch: CheckedLaunch, stream: Stream) -> PreparedLaunch:
+        return super().__new__(cls)
 
     def __init__(self, launch: CheckedLaunch, stream: Stream) -> None:
         launch.refuse_loans("a prepared launch")
@@ -50,7 +60,31 @@ class PreparedLaunch:
             parameter = signature.parameter(index)
             if parameter is not None and parameter.name:
                 self._names[parameter.name] = index
-        self._remembered: Mapping[str, object] = {}
+        self._remembered = {}
+        self._compile_launch()
+
+    def _compile_launch(self) -> None:
+        """Hand the launch core all that it needs for calls of its own; without it every call is `_call_plainly`."""
+        launch = self._launch
+        geometry, codes = launch.geometry, codes_of([each.description for each in launch.arguments])
+        pointers = [each.pointer for each in launch.arguments]
+        is_plain = geometry.cluster is None and not geometry.cooperative and geometry.attributes is None
+        if not is_plain or codes is None or launch.grid_slots.axes or own_target(launch.target) is not launch.target:
+            return
+        if any(each is not None and not each.is_own for each in (*pointers, *launch.uses)):
+            return
+        names = {index: name for name, index in self._names.items()}
+        places = tuple(
+            (
+                names.get(index),
+                each.slot.name if each.slot is not None else None,
+                each.pointer.allocation if each.pointer is not None else None,
+            )
+            for index, each in enumerate(launch.arguments)
+        )
+        used = tuple(each.allocation for each in launch.uses if each.allocation is not None)
+        shape = (*geometry.grid.as_tuple(), *geometry.block.as_tuple(), geometry.shared_mem)
+        self._compile(launch.kernel, self._stream._lane, shape, codes, launch.image, places, used)
 
     @property
     def kernel(self) -> Kernel:
@@ -61,17 +95,14 @@ class PreparedLaunch:
         """The names that have to be set before it can run."""
         return self._launch.slot_names
 
-    def __call__(
+    def _call_plainly(
         self,
         *values: object,
         grid: Extent | None = None,
         stream: Stream | int | None = None,
         **by_name: object,
     ) -> None:
-        """Launch. Raises the ArgumentError family for a value that does not fit, before the driver is called.
-
-        `grid` and `stream` take the place of the prepared ones in this call.
-        """
+        """Every call that the launch core does not do by itself."""
         launch = self._launch
         kernel = launch.kernel
         kernel.module.check_loaded()
@@ -121,7 +152,7 @@ class PreparedLaunch:
 
     def _read_names(
         self, by_name: Mapping[str, object], replaced: dict[int, Argument], remembered: Mapping[str, object]
-    ) -> Mapping[str, object]:
+    ) -> dict[str, object]:
         kernel = self._launch.kernel.title
         slots = self._launch.slot_names
         updated = dict(remembered)
