@@ -65,6 +65,15 @@ def _built(name: str, sources: list[Path], build: list[str]) -> Path:
     return folder
 
 
+def is_here() -> bool:
+    """True where the stand-in and what builds it are there."""
+    try:
+        _compiler(), _cuda_home()
+    except NotHere:
+        return False
+    return shutil.which("make") is not None and (SOURCES / "stub_cuda.c").is_file()
+
+
 @cache
 def stub_folder() -> Path:
     """The folder with the stand-in's libcuda.so.1, for LD_LIBRARY_PATH. Raises NotHere."""
