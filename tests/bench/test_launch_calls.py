@@ -133,7 +133,7 @@ def _kept(run: Callable[[int], None], calls: int) -> tuple[int, int]:
     ("name", "calls"), [(BUILDER, 1_000), (SHORT, 1_000), (PREPARED_ALL, 5_000), (PREPARED_NONE, 10_000)]
 )
 def test_ten_thousand_launches_keep_no_allocation(ours: Ours, standin_cuda: StandIn, name: str, calls: int) -> None:
-    """Ten thousand launches of a prepared one keep no more of Python's memory than one; nor do the other forms."""
+    """Ten thousand launches of a prepared one keep none of Python's memory; nor do the other forms."""
     run = _row(ours, name, 8).loop()
     tracemalloc.start()
     try:
@@ -141,9 +141,11 @@ def test_ten_thousand_launches_keep_no_allocation(ours: Ours, standin_cuda: Stan
         # small integers that Python keeps anyway.
         run(500)
         _kept(run, 1)
-        assert _kept(run, calls) == _kept(run, 1)
+        blocks, nbytes = _kept(run, calls)
     finally:
         tracemalloc.stop()
+    # The counters of this function itself are a few numbers; a single object a launch would be ten thousand.
+    assert (blocks <= 2, nbytes < 256) == (True, True), (blocks, nbytes)
 
 
 def test_a_builder_launch_makes_no_second_signature_check(ours: Ours, monkeypatch: pytest.MonkeyPatch) -> None:
