@@ -88,7 +88,7 @@ def _contender(name: str, stack: contextlib.ExitStack):  # type: ignore[no-untyp
         if asked is not None and asked != ours.core_in_use():
             raise NotHere(f"the {asked} launch core is not in this build: the one here is {ours.core_in_use()}")
         opened = stack.enter_context(ours.opened(ours.OFF if name == "ours" else ours.SWITCHES[name]))
-        only = None if name == "ours" else (ours.BUILDER, ours.SHORT, ours.PREPARED_NONE, ours.SEQUENCE)
+        only = None if name == "ours" else (ours.SHORT, ours.PREPARED_NONE)
         return ours.versions(), partial(opened.rows, only=only)
     try:
         peer = importlib.import_module(f"bench.launch.peers.{name.removeprefix('peer-')}")

@@ -144,8 +144,8 @@ def test_ten_thousand_launches_keep_no_allocation(ours: Ours, standin_cuda: Stan
         blocks, nbytes = _kept(run, calls)
     finally:
         tracemalloc.stop()
-    # The counters of this function itself are a few numbers; a single object a launch would be ten thousand.
-    assert (blocks <= 2, nbytes < 256) == (True, True), (blocks, nbytes)
+    # What counts here keeps a few numbers and a frame; one object a launch would be a thousand blocks at the least.
+    assert (blocks <= 8, nbytes < 4096) == (True, True), (blocks, nbytes)
 
 
 def test_a_builder_launch_makes_no_second_signature_check(ours: Ours, monkeypatch: pytest.MonkeyPatch) -> None:
