@@ -100,6 +100,7 @@ class BackendBooks:
         self._recordings = 0
         self._open_gate()
         self._default_lane = self._open_lane(DEFAULT_STREAM)
+        self._gate.use_by_default(self._default_lane)
 
     def _open_gate(self) -> None:
         """Tell the launch core what it has to know of this backend."""

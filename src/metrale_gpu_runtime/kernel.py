@@ -35,7 +35,17 @@ from .geometry import Dim3, Extent, Geometry, threads
 from .handles import KernelHandle
 from .launch_codes import codes_of, specs_of
 from .limits import PORTABLE_CLUSTER_BLOCKS, check_arguments, check_geometry, local_nbytes
-from .native import BLOCK_ALIGNMENT, MOST_ARGUMENTS, MOST_NBYTES, KernelState, ModuleState
+from .native import (
+    BLOCK_ALIGNMENT,
+    MOST_ARGUMENTS,
+    MOST_NBYTES,
+    ConfiguredState,
+    KernelState,
+    ModuleState,
+    call_directly,
+    know_configured,
+    know_kernel,
+)
 from .signature import ArgumentDescription, KernelSignature
 from .signature.checking import count_error, local_advice
 from .signature.local_memory import refuse_both_ways, without_shared_memory
@@ -64,8 +74,12 @@ class CheckedLayout:
     local_nbytes: int = 0
 
 
+@know_kernel
 class Kernel(KernelState):
     """A kernel of a loaded module. `kernel[grid, block, shared_mem, stream](*values, **by_name)` launches it.
+
+    Shared memory and stream may be left out. Grid and block are an integer or up to three; the grid counts blocks.
+    `kernel[…]` raises GeometryError, LimitExceeded.
 
     Made by `gpu.kernel(module, function)` or `module["function"]`. Safe to share between threads: arguments live in
     the launch, never here. It keeps its module loaded.
@@ -83,7 +97,7 @@ class Kernel(KernelState):
         self._residency: dict[tuple[int, int], int] = {}
         self._cluster_limits: dict[Geometry, int] = {}
         self._lock = threading.Lock()
-        self._belong(module.gpu._gate, module, specs_of(self._signature))
+        self._belong(module.gpu, module.gpu._gate, module, specs_of(self._signature))
 
     @property
     def gpu(self) -> GpuBackend:
@@ -140,11 +154,12 @@ class Kernel(KernelState):
 
     # ------------------------------------------------ launching
 
-    def __getitem__(self, configuration: object) -> ConfiguredKernel:
-        """`kernel[grid, block]`, `kernel[grid, block, shared_mem]`, `kernel[grid, block, shared_mem, stream]`.
+    if TYPE_CHECKING:
 
-        Grid and block are an integer or up to three; the grid counts blocks. Raises GeometryError, LimitExceeded.
-        """
+        def __getitem__(self, configuration: object) -> ConfiguredKernel: ...
+
+    def _configure(self, configuration: object) -> ConfiguredKernel:
+        """`kernel[…]` wherever the launch core has not done it before."""
         parts = configuration if isinstance(configuration, tuple) else (configuration,)
         if not 2 <= len(parts) <= 4:
             raise GeometryError(
@@ -158,6 +173,14 @@ class Kernel(KernelState):
         grid, slots = read_grid(parts[0], self.title)
         geometry = geometry_of(grid, parts[1], shared_mem, kernel=self.title)
         return ConfiguredKernel(self, geometry, slots, stream)
+
+    def geometry_of(self, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, shared_mem: int) -> Geometry:
+        """The launch core's: a plain shape."""
+        return Geometry(Dim3(gx, gy, gz), Dim3(bx, by, bz), shared_mem)
+
+    def no_grid_slots(self) -> GridSlots:
+        """The launch core's: what a shape of numbers has."""
+        return GridSlots()
 
     def over(
         self, total: Extent, block: Extent = 256, *, shared_mem: int = 0, stream: object = None
@@ -221,7 +244,7 @@ class Kernel(KernelState):
         if len(self._shapes) >= _MEMO_LIMIT:
             self._shapes = set()
         self._shapes.add(geometry)
-        if cluster is None and not geometry.cooperative and geometry.attributes is None:
+        if geometry.is_plain:
             self._learn_shape(*geometry.block.as_tuple(), geometry.shared_mem)
 
     def _check_residency(self, geometry: Geometry) -> None:
@@ -367,19 +390,33 @@ def _remember(known: dict[_K, int], key: _K, value: int) -> None:
     known[key] = value
 
 
-class ConfiguredKernel:
-    """A kernel with its geometry: call it with the values. Keeps nothing of a call.
+@know_configured
+@call_directly
+class ConfiguredKernel(ConfiguredState):
+    """A kernel with its geometry: call it with the values, `configured(*values, **by_name)`. Keeps nothing of a call.
+
+    A call raises the ArgumentError family before anything runs, LaunchError where the driver refuses.
 
     `.cluster`, `.cooperative`, `.programmatic`, `.priority` and `.memory_sync_domain` return another one, as the
     builder's calls of the same names describe them: `kernel[grid, block].priority(-2)(x, n)`. Each is checked at once.
     """
 
-    __slots__ = ("_geometry", "_grid_slots", "_kernel", "_stream")
+    __slots__ = ("__weakref__",)
+
+    _kernel: Kernel
+    _geometry: Geometry
+    _grid_slots: GridSlots
+
+    def __new__(cls, kernel: Kernel, geometry: Geometry, grid_slots: GridSlots, stream: object) -> ConfiguredKernel:
+        return super().__new__(cls)
 
     def __init__(self, kernel: Kernel, geometry: Geometry, grid_slots: GridSlots, stream: object) -> None:
         if not grid_slots.axes:
             kernel.check_geometry(geometry)
-        self._kernel, self._geometry, self._grid_slots, self._stream = kernel, geometry, grid_slots, stream
+        shape = None
+        if geometry.is_plain and not grid_slots.axes:
+            shape = (*geometry.grid.as_tuple(), *geometry.block.as_tuple(), geometry.shared_mem)
+        self._compile(kernel, kernel.gpu.lane_of(stream), shape, stream, geometry, grid_slots)
 
     @property
     def kernel(self) -> Kernel:
@@ -420,8 +457,8 @@ class ConfiguredKernel:
     def _with(self, geometry: Geometry) -> ConfiguredKernel:
         return ConfiguredKernel(self._kernel, geometry, self._grid_slots, self._stream)
 
-    def __call__(self, *values: object, **by_name: object) -> None:
-        """Launch. Raises the ArgumentError family before anything runs, LaunchError where the driver refuses."""
+    def _call_plainly(self, *values: object, **by_name: object) -> None:
+        """Every call that the launch core does not do by itself."""
         kernel = self._kernel
         stream = kernel.gpu.resolve_stream(self._stream)
         run_checked(kernel.checked_launch(self._geometry, self._grid_slots, values, by_name, call_site(2)), stream)

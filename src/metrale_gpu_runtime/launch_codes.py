@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .arguments import Argument
+from .memory.allocation import Allocation
+from .memory.pointers import PointerValue
 from .scalars import SCALAR_CODES
 from .signature import ArgumentDescription, KernelSignature, Parameter
 
 NO_CODE = 0
+_SCALARS = {code: each for each, code in SCALAR_CODES.items()}
 _INTEGERS = {1: 24, 2: 25, 4: 26, 8: 27}
 """Integers whose sign nobody knows, by their bytes: such a number fits both readings."""
 POINTER = 32
@@ -29,6 +33,17 @@ def code_of(description: ArgumentDescription) -> int:
     if description.scalar is not None:
         return SCALAR_CODES[description.scalar]
     return _INTEGERS.get(description.nbytes, NO_CODE)
+
+
+def argument_of(code: int, data: bytes, allocation: Allocation | None) -> Argument:
+    """The argument that the launch core read as so many bytes."""
+    if code < POINTER:
+        return Argument(ArgumentDescription.of_scalar(_SCALARS[code]), data)
+    element = _SCALARS[code - POINTER] if code > POINTER else None
+    address = int.from_bytes(data, "little")
+    behind = allocation.base + allocation.nbytes - address if allocation is not None else 0
+    pointer = PointerValue(address, allocation, behind, element)
+    return Argument(ArgumentDescription.of_pointer(element), data, pointer=pointer)
 
 
 def specs_of(signature: KernelSignature) -> bytes | None:

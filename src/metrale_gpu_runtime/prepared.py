@@ -15,7 +15,7 @@ from .geometry import Dim3, Extent, Geometry
 from .handles import StreamHandle
 from .launch_codes import codes_of
 from .memory.pointers import producers_of
-from .native import PreparedState, call_directly
+from .native import PreparedState, SequenceState, call_directly
 from .residency import own_target
 from .slots import Slot, names_of
 from .trace.launches import LaunchRecord, RecordedOperation
@@ -27,6 +27,21 @@ if TYPE_CHECKING:
     from .memory.allocation import Allocation
     from .memory.producers import Producer
     from .stream import Stream
+
+
+def native_codes(launch: CheckedLaunch) -> bytes | None:
+    """The codes of a launch's arguments where the launch core can make it again and again, None where it cannot."""
+    if not launch.geometry.is_plain or launch.grid_slots.axes or own_target(launch.target) is not launch.target:
+        return None
+    pointers = [each.pointer for each in launch.arguments if each.pointer is not None]
+    if not all(each.is_own for each in (*pointers, *launch.uses)):
+        return None
+    return codes_of([each.description for each in launch.arguments])
+
+
+def native_shape(geometry: Geometry) -> tuple[int, ...]:
+    """A plain shape as the launch core takes it."""
+    return (*geometry.grid.as_tuple(), *geometry.block.as_tuple(), geometry.shared_mem)
 
 
 @call_directly
@@ -66,12 +81,8 @@ class PreparedLaunch(PreparedState):
     def _compile_launch(self) -> None:
         """Hand the launch core all that it needs for calls of its own; without it every call is `_call_plainly`."""
         launch = self._launch
-        geometry, codes = launch.geometry, codes_of([each.description for each in launch.arguments])
-        pointers = [each.pointer for each in launch.arguments]
-        is_plain = geometry.cluster is None and not geometry.cooperative and geometry.attributes is None
-        if not is_plain or codes is None or launch.grid_slots.axes or own_target(launch.target) is not launch.target:
-            return
-        if any(each is not None and not each.is_own for each in (*pointers, *launch.uses)):
+        codes = native_codes(launch)
+        if codes is None:
             return
         names = {index: name for name, index in self._names.items()}
         places = tuple(
@@ -83,7 +94,7 @@ class PreparedLaunch(PreparedState):
             for index, each in enumerate(launch.arguments)
         )
         used = tuple(each.allocation for each in launch.uses if each.allocation is not None)
-        shape = (*geometry.grid.as_tuple(), *geometry.block.as_tuple(), geometry.shared_mem)
+        shape = native_shape(launch.geometry)
         self._compile(launch.kernel, self._stream._lane, shape, codes, launch.image, places, used)
 
     @property
@@ -224,6 +235,16 @@ class RecordedLaunch:
         pointers = [each.pointer for each in launch.arguments if each.pointer is not None]
         return producers_of((*pointers, *launch.uses))
 
+    @property
+    def native_form(self) -> tuple[object, ...] | None:
+        """Kernel, shape, codes, image, memory, site and slots for the core; None where Python has to make it."""
+        launch = self.launch
+        codes = native_codes(launch)
+        if codes is None:
+            return None
+        slots = tuple((index, each.slot.name) for index, each in enumerate(launch.arguments) if each.slot is not None)
+        return launch.kernel, native_shape(launch.geometry), codes, launch.image, self.allocations, launch.site, slots
+
     def check(self) -> None:
         """Raise when it can run no more: its memory was freed, or its module unloaded."""
         launch = self.launch
@@ -256,13 +277,17 @@ class RecordedLaunch:
         return f"launch of {launch.kernel.title} grid {launch.shown_grid}, recorded at {launch.site}"
 
 
-class LaunchSequence:
+@call_directly
+class LaunchSequence(SequenceState):
     """Launches and copies recorded once and issued together, in order.
 
     Made by `with gpu.sequence() as step:`: the launches, copies and fills that this thread makes inside the block are
-    recorded and not run. `step(pos=p, kv=ptr)` then issues them on a stream, slots set by name; what a slot was set
-    to is remembered until it is set again. It holds the memory it names. All slot values are read and checked before
-    the first launch is issued.
+    recorded and not run. `step(pos=p, kv=ptr, stream=None)` then issues them on a stream, slots set by name; what a
+    slot was set to is remembered until it is set again. It holds the memory it names.
+
+    All slot values are read and checked before the first launch is issued: a call raises ArgumentCountError for an
+    unknown name or a slot without a value. Called inside a capture or another recording it becomes part of that, with
+    the values of this call.
     """
 
     def __init__(self, gpu: GpuBackend, *, of_graph: bool = False) -> None:
@@ -273,7 +298,7 @@ class LaunchSequence:
         self._is_recording = False
         self._is_closed = False
         self._was_recorded = False
-        self._remembered: Mapping[str, object] = {}
+        self._remembered = {}
         self._lock = threading.Lock()
 
     @property
@@ -318,6 +343,18 @@ class LaunchSequence:
         if kind is not None:
             self._operations.clear()
             self._is_closed = True
+        else:
+            self._compile_launches()
+
+    def _compile_launches(self) -> None:
+        """Hand the launch core all launches as one; with anything else among them every call is `_call_plainly`."""
+        launches = []
+        for operation in self._operations:
+            form = operation.native_form if isinstance(operation, RecordedLaunch) else None
+            if form is None:
+                return
+            launches.append(form)
+        self._compile(self._gpu, tuple(launches))
 
     def append(self, operation: RecordedOperation | RecordedLaunch) -> None:
         """Record one operation; the engine's."""
@@ -330,11 +367,8 @@ class LaunchSequence:
 
     # ------------------------------------------------ running
 
-    def __call__(self, *, stream: Stream | int | None = None, **values: object) -> None:
-        """Issue everything, in order. Raises ArgumentCountError for an unknown name or a slot without a value.
-
-        A sequence called inside a capture or another recording becomes part of it, with the values of this call.
-        """
+    def _call_plainly(self, *, stream: Stream | int | None = None, **values: object) -> None:
+        """Every call that the launch core does not do by itself."""
         self._check_open()
         if self._is_recording:
             raise CaptureError("this sequence is still being recorded; leave its `with` block before calling it")
@@ -350,6 +384,13 @@ class LaunchSequence:
                     self._gpu.issue(bound[index], on)
             else:
                 operation.run(on)
+
+    def _issue_rest(self, first: int, stream: Stream | None) -> None:
+        """The launch core's: the driver refused the launch of this place; those before it are queued."""
+        on = self._gpu.resolve_stream(stream)
+        for index, record in self.bind({})[1]:
+            if index >= first:
+                self._gpu.issue(record, on)
 
     def bind(
         self, values: Mapping[str, object], only: Collection[int] | None = None
@@ -384,10 +425,12 @@ class LaunchSequence:
         twin._operations = list(self._operations)
         twin._was_recorded = True
         twin._remembered = dict(self._remembered)
+        twin._compile_launches()
         return twin
 
     def close(self) -> None:
         """Let go of the memory it holds; it cannot be run afterwards."""
+        self._let_go()
         self._operations.clear()
         self._remembered = {}
         self._is_closed = True

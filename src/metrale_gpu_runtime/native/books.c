@@ -116,6 +116,7 @@ Record *record_new(void)
     }
     self->image = self->small;
     self->rejected = false;
+    self->site = NULL;
     return self;
 }
 
@@ -123,6 +124,7 @@ static void record_dealloc(Record *self)
 {
     Py_XDECREF(self->facts);
     Py_XDECREF(self->code);
+    Py_XDECREF(self->site);
     if (self->image != self->small) PyMem_Free(self->image);
     if (free_record_count < MOST_FREE_RECORDS)
         free_records[free_record_count++] = self;
@@ -149,6 +151,7 @@ static PyObject *record_fact(Record *self, void *name) { return PyObject_GetAttr
 static PyObject *record_site(Record *self, void *closure)
 {
     (void)closure;
+    if (self->site) return Py_NewRef(self->site);
     if (!self->code) return PyUnicode_FromString("<unknown>");
     return PyUnicode_FromFormat("%U:%d", self->code->co_filename,
                                 PyCode_Addr2Line(self->code, self->instruction * (int)sizeof(_Py_CODEUNIT)));
@@ -206,6 +209,11 @@ PyTypeObject Record_Type = {
 
 /* ---------------------------------------------------------------- Ring */
 
+/* A sequence's call stands for all its launches until somebody looks (sequence.c). */
+extern PyTypeObject RunCall_Type;
+static int ring_expand(Ring *ring);
+static int64_t run_call_last(PyObject *call);
+
 void ring_push(Ring *ring, PyObject *entry)
 {
     Py_INCREF(entry);
@@ -238,6 +246,7 @@ static PyObject *ring_pop(PyObject *self, PyObject *ignored)
 {
     Ring *ring = (Ring *)self;
     (void)ignored;
+    if (ring_expand(ring) < 0) return NULL;
     if (!ring->count) {
         PyErr_SetString(PyExc_IndexError, "an empty ring");
         return NULL;
@@ -253,7 +262,13 @@ static PyObject *ring_reached(PyObject *self, PyObject *sequence)
     while (ring->count) {
         PyObject *oldest = ring->entries[ring->start];
         int64_t number;
-        if (Py_TYPE(oldest) == &Record_Type) {
+        if (Py_TYPE(oldest) == &RunCall_Type && run_call_last(oldest) > reached) {
+            if (ring_expand(ring) < 0) return NULL;
+            continue;
+        }
+        if (Py_TYPE(oldest) == &RunCall_Type) {
+            number = reached; /* all of its launches are done */
+        } else if (Py_TYPE(oldest) == &Record_Type) {
             number = ((Record *)oldest)->sequence;
         } else {
             PyObject *given = PyObject_GetAttrString(oldest, "sequence");
@@ -270,11 +285,15 @@ static PyObject *ring_reached(PyObject *self, PyObject *sequence)
     Py_RETURN_NONE;
 }
 
-static Py_ssize_t ring_length(PyObject *self) { return ((Ring *)self)->count; }
+static Py_ssize_t ring_length(PyObject *self)
+{
+    return ring_expand((Ring *)self) < 0 ? -1 : (Py_ssize_t)((Ring *)self)->count;
+}
 
 static PyObject *ring_item(PyObject *self, Py_ssize_t at)
 {
     Ring *ring = (Ring *)self;
+    if (ring_expand(ring) < 0) return NULL;
     if (at < 0 || at >= (Py_ssize_t)ring->count) {
         PyErr_SetString(PyExc_IndexError, "beyond the ring");
         return NULL;

@@ -47,28 +47,14 @@ enum code {
 typedef struct BlockState BlockState;
 typedef struct Gate Gate;
 
-/* One argument as it was read: its code, its bytes, and the memory that it names. */
-typedef struct {
-    uint8_t code;
-    union {
-        unsigned char bytes[16];
-        uint64_t u64;
-    };
-    BlockState *block;    /* borrowed; NULL for a value and for null */
-    PyObject *allocation; /* borrowed, with the block */
-} Read;
-
 extern const uint8_t code_nbytes[CODE_END];
 
-/* Reads a value for a place that wants `wanted` (CODE_NONE: only what carries its own type). Never raises. */
-outcome read_value(Gate *gate, uint8_t wanted, PyObject *value, Read *read);
-outcome read_scalar(uint8_t code, PyObject *value, Read *read);
-outcome read_pointer(Gate *gate, PyObject *value, Read *read);
 int encode_setup(PyObject *module);
 
 /* Classes of the package that the core knows by their exact type, and where their slots lie. */
 extern struct known_classes {
-    PyTypeObject *scalar, *device_pointer, *device_buffer, *allocation, *stream, *birth;
+    PyTypeObject *scalar, *device_pointer, *device_buffer, *allocation, *stream, *birth, *configured, *builder,
+        *kernel;
     Py_ssize_t scalar_type, scalar_data, stream_lane, stream_gpu, birth_lane;
     PyObject *types[CODE_COUNT]; /* the ScalarType of a code */
 } known;
@@ -91,7 +77,8 @@ typedef struct Record {
     PyObject_HEAD
     int64_t stream, sequence, ordinal;
     PyObject *facts; /* LaunchFacts: the words for what the numbers here are */
-    PyCodeObject *code;
+    PyCodeObject *code; /* whose line made it, or `site`, the text itself */
+    PyObject *site;
     int instruction;
     uint32_t grid[3], block[3], shared_mem;
     bool rejected;
@@ -215,6 +202,7 @@ struct Gate {
     int64_t ordinal; /* of the latest launch */
     PyObject *ledger, *dropped, *deferred, *waiting, *links;
     ProgressState *progress;
+    LaneState *default_lane; /* where a launch without a stream goes */
     char null_pointers;
     uint32_t max_grid[3];
     uint64_t max_threads_per_launch; /* 0: no limit */
@@ -262,19 +250,19 @@ typedef struct {
 } Shape;
 
 #define SHAPES 8
-#define CONFIGURED 32
 
 typedef struct {
     PyObject_HEAD
     Gate *gate;
     ModuleState *module;
+    PyObject *gpu;
     PyObject *specs; /* bytes: the code that a bare number takes in each place; None: nothing known */
     Plan **plans;
     uint32_t plan_count, plan_room, last_plan;
     Shape shapes[SHAPES];
     uint32_t shape_count, shape_next;
     uint32_t allowed_shared_mem;
-    PyObject *configured[CONFIGURED];
+    PyObject *latest_key, *latest_configured; /* what kernel[…] was asked for the last time, and what it gave */
 } KernelState;
 
 typedef struct {
@@ -288,9 +276,6 @@ Plan *find_plan(KernelState *kernel, const uint8_t *codes, uint32_t count);
 bool has_shape(KernelState *kernel, const Extents *extents);
 bool fits_grid(Gate *gate, const Extents *extents);
 
-/* One launch on a stream. `image` is the parameter block, aligned; `parameters` the addresses in it. */
-outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const Extents *extents, unsigned char *image,
-                   void **parameters, BlockState **blocks, uint32_t block_count);
 /* After Python has made a launch that the core had left to it. */
 void forget_answer(void);
 
@@ -300,16 +285,8 @@ int site_setup(PyObject *module);
 
 /* ---------------------------------------------------------------- forms */
 
-extern PyTypeObject PreparedState_Type, ConfiguredState_Type, BuilderState_Type;
 int prepared_setup(PyObject *module);
 int configured_setup(PyObject *module);
 int builder_setup(PyObject *module);
-
-/* The lane that a stream argument stands for without a question to anybody: NULL for Python. Borrowed. */
-static inline LaneState *lane_of_stream(PyObject *stream)
-{
-    if (Py_TYPE(stream) != known.stream) return NULL;
-    return (LaneState *)SLOT_AT(stream, known.stream_lane);
-}
 
 #endif

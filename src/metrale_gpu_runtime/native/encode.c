@@ -22,53 +22,46 @@ const uint8_t code_nbytes[CODE_END] = {
     [CODE_POINTER + 13] = 8, [CODE_POINTER + 14] = 8, [CODE_POINTER + 15] = 8,
 };
 
-static uint8_t code_of_type(PyObject *type)
+static inline uint8_t code_of_type(PyObject *type)
 {
     for (uint8_t code = CODE_U8; code < CODE_COUNT; code++)
         if (known.types[code] == type) return code;
     return CODE_NONE;
 }
 
-static bool read_int(PyObject *value, int64_t *number)
+/* An int that fits 64 bits with its sign. */
+static inline bool read_int(PyObject *value, int64_t *number)
 {
+#if PY_VERSION_HEX >= 0x030c0000
+    if (LIKELY(PyUnstable_Long_IsCompact((PyLongObject *)value))) {
+        *number = PyUnstable_Long_CompactValue((PyLongObject *)value);
+        return true;
+    }
+#else
+    const digit *digits = ((PyLongObject *)value)->ob_digit;
+    switch (Py_SIZE(value)) {
+    case 0: *number = 0; return true;
+    case 1: *number = digits[0]; return true;
+    case -1: *number = -(int64_t)digits[0]; return true;
+    case 2: *number = (int64_t)digits[1] << PyLong_SHIFT | digits[0]; return true;
+    case -2: *number = -((int64_t)digits[1] << PyLong_SHIFT | digits[0]); return true;
+    }
+#endif
     int overflow;
-    long long read = PyLong_AsLongLongAndOverflow(value, &overflow);
-    *number = read;
+    *number = PyLong_AsLongLongAndOverflow(value, &overflow);
     return !overflow;
 }
 
-static outcome read_integer(uint8_t code, PyObject *value, Read *read)
+static uint8_t read_large(uint8_t code, PyObject *value, void *place)
 {
-    int64_t number;
-    if (!read_int(value, &number)) {
-        if (code != CODE_U64) return PYTHON;
-        unsigned long long large = PyLong_AsUnsignedLongLong(value);
-        if (large == (unsigned long long)-1 && PyErr_Occurred()) {
-            PyErr_Clear();
-            return PYTHON;
-        }
-        read->u64 = large;
-        return DONE;
+    if (code != CODE_U64) return CODE_NONE;
+    unsigned long long large = PyLong_AsUnsignedLongLong(value);
+    if (large == (unsigned long long)-1 && PyErr_Occurred()) {
+        PyErr_Clear();
+        return CODE_NONE;
     }
-    bool fits;
-    switch (code) {
-    case CODE_U8: fits = number >= 0 && number <= UINT8_MAX; break;
-    case CODE_U16: fits = number >= 0 && number <= UINT16_MAX; break;
-    case CODE_U32: fits = number >= 0 && number <= UINT32_MAX; break;
-    case CODE_U64: fits = number >= 0; break;
-    case CODE_I8: fits = number >= INT8_MIN && number <= INT8_MAX; break;
-    case CODE_I16: fits = number >= INT16_MIN && number <= INT16_MAX; break;
-    case CODE_I32: fits = number >= INT32_MIN && number <= INT32_MAX; break;
-    case CODE_I64: fits = true; break;
-    /* Both readings, signed and unsigned. */
-    case CODE_INT16: fits = number >= 0 && number <= INT16_MAX; break;
-    case CODE_INT32: fits = number >= 0 && number <= INT32_MAX; break;
-    case CODE_INT64: fits = number >= 0; break;
-    default: fits = false;
-    }
-    if (!fits) return PYTHON;
-    read->u64 = (uint64_t)number;
-    return DONE;
+    memcpy(place, &large, 8);
+    return code;
 }
 
 /* A finite double or infinity to 16 bits, to nearest even: `fraction_bits` of fraction behind `exponent_bits`. */
@@ -84,6 +77,7 @@ static uint16_t round_to_16(double value, int exponent_bits, int fraction_bits)
     frexp(value, &exponent); /* value is in [0.5, 1) times two to the exponent */
     int least = 1 - bias;    /* the exponent of the smallest normal number */
     int unit = (exponent - 1 < least ? least : exponent - 1) - fraction_bits;
+    if (exponent - 1 > bias + 1) return sign | infinity;
     /* Exact: a double has more fraction bits than any of these, and nearbyint rounds to even. */
     double count = nearbyint(ldexp(value, -unit));
     int64_t whole = (int64_t)count;
@@ -92,65 +86,79 @@ static uint16_t round_to_16(double value, int exponent_bits, int fraction_bits)
     return sign | (uint16_t)(bits >= infinity ? infinity : bits);
 }
 
-static outcome read_float(uint8_t code, double value, Read *read)
+static inline uint8_t read_float(uint8_t code, double value, void *place)
 {
-    if (UNLIKELY(value != value)) return PYTHON; /* a NaN's bits are Python's to choose */
-    switch (code) {
-    case CODE_F32: {
+    if (UNLIKELY(value != value)) return CODE_NONE; /* a NaN's bits are Python's to choose */
+    if (LIKELY(code == CODE_F32)) {
         float narrow = (float)value;
-        memcpy(read->bytes, &narrow, 4);
-        return DONE;
+        memcpy(place, &narrow, 4);
+        return code;
     }
-    case CODE_F64: memcpy(read->bytes, &value, 8); return DONE;
-    case CODE_F16: {
-        uint16_t bits = round_to_16(value, 5, 10);
-        memcpy(read->bytes, &bits, 2);
-        return DONE;
+    if (code == CODE_F64) {
+        memcpy(place, &value, 8);
+        return code;
     }
-    case CODE_BF16: {
-        uint16_t bits = round_to_16(value, 8, 7);
-        memcpy(read->bytes, &bits, 2);
-        return DONE;
-    }
-    default: return PYTHON;
-    }
+    if (code != CODE_F16 && code != CODE_BF16) return CODE_NONE;
+    uint16_t bits = code == CODE_F16 ? round_to_16(value, 5, 10) : round_to_16(value, 8, 7);
+    memcpy(place, &bits, 2);
+    return code;
 }
 
-outcome read_scalar(uint8_t code, PyObject *value, Read *read)
+static inline uint8_t read_integer(uint8_t code, PyObject *value, void *place)
+{
+    int64_t number;
+    if (UNLIKELY(!read_int(value, &number))) return read_large(code, value, place);
+#define TAKE(condition, nbytes)                 \
+    if (UNLIKELY(!(condition))) return CODE_NONE; \
+    memcpy(place, &number, nbytes);             \
+    return code
+    switch (code) {
+    case CODE_U32: TAKE((uint64_t)number <= UINT32_MAX, 4);
+    case CODE_I32: TAKE(number >= INT32_MIN && number <= INT32_MAX, 4);
+    case CODE_U64: TAKE(number >= 0, 8);
+    case CODE_I64: TAKE(true, 8);
+    /* Both readings, signed and unsigned. */
+    case CODE_INT32: TAKE(number >= 0 && number <= INT32_MAX, 4);
+    case CODE_INT64: TAKE(number >= 0, 8);
+    case CODE_INT16: TAKE(number >= 0 && number <= INT16_MAX, 2);
+    case CODE_U16: TAKE((uint64_t)number <= UINT16_MAX, 2);
+    case CODE_I16: TAKE(number >= INT16_MIN && number <= INT16_MAX, 2);
+    case CODE_U8: TAKE((uint64_t)number <= UINT8_MAX, 1);
+    case CODE_I8: TAKE(number >= INT8_MIN && number <= INT8_MAX, 1);
+    /* Up to here every int is a double, which is then rounded once. */
+    case CODE_F16: case CODE_BF16: case CODE_F32: case CODE_F64:
+        if (number > (1LL << 53) || number < -(1LL << 53)) return CODE_NONE;
+        return read_float(code, (double)number, place);
+    default: return CODE_NONE;
+    }
+#undef TAKE
+}
+
+static uint8_t read_typed(PyObject *value, void *place)
+{
+    PyObject *data = SLOT_AT(value, known.scalar_data), *type = SLOT_AT(value, known.scalar_type);
+    uint8_t own = type ? code_of_type(type) : CODE_NONE;
+    if (own == CODE_NONE || !data || !PyBytes_CheckExact(data)) return CODE_NONE;
+    if (PyBytes_GET_SIZE(data) != code_nbytes[own]) return CODE_NONE;
+    memcpy(place, PyBytes_AS_STRING(data), code_nbytes[own]);
+    return own;
+}
+
+static inline uint8_t read_number(uint8_t wanted, PyObject *value, void *place)
 {
     PyTypeObject *type = Py_TYPE(value);
-    read->block = NULL;
-    read->code = code;
-    if (type == &PyLong_Type) {
-        if (code >= CODE_F16 && code <= CODE_F64) {
-            int64_t number;
-            /* Up to here every int is a double, which is then rounded once. */
-            if (!read_int(value, &number) || number > (1LL << 53) || number < -(1LL << 53)) return PYTHON;
-            return read_float(code, (double)number, read);
-        }
-        return read_integer(code, value, read);
+    if (type == &PyLong_Type) return read_integer(wanted, value, place);
+    if (type == &PyFloat_Type) return read_float(wanted, PyFloat_AS_DOUBLE(value), place);
+    if (type == known.scalar) return read_typed(value, place);
+    if (type == &PyBool_Type && wanted == CODE_BOOL) {
+        *(unsigned char *)place = value == Py_True;
+        return CODE_BOOL;
     }
-    if (type == &PyFloat_Type) return read_float(code, PyFloat_AS_DOUBLE(value), read);
-    if (type == &PyBool_Type) {
-        if (code != CODE_BOOL) return PYTHON;
-        read->u64 = value == Py_True;
-        return DONE;
-    }
-    if (type == known.scalar) {
-        PyObject *data = SLOT_AT(value, known.scalar_data);
-        uint8_t own = code_of_type(SLOT_AT(value, known.scalar_type));
-        if (own == CODE_NONE || !data || !PyBytes_CheckExact(data)) return PYTHON;
-        uint8_t nbytes = code_nbytes[own];
-        if (PyBytes_GET_SIZE(data) != nbytes) return PYTHON;
-        read->code = own;
-        memcpy(read->bytes, PyBytes_AS_STRING(data), nbytes);
-        return DONE;
-    }
-    return PYTHON;
+    return CODE_NONE;
 }
 
-/* Memory of this backend that is alive; whether `address` lies in it is the caller's to know. */
-static BlockState *live_block(Gate *gate, PyObject *allocation)
+/* Memory of this backend that is alive; whether an address lies in it is the caller's to know. */
+static inline BlockState *live_block(Gate *gate, PyObject *allocation)
 {
     if (UNLIKELY(!allocation || Py_TYPE(allocation) != known.allocation)) return NULL;
     BlockState *block = (BlockState *)((AllocationState *)allocation)->block;
@@ -158,51 +166,53 @@ static BlockState *live_block(Gate *gate, PyObject *allocation)
     return block;
 }
 
-outcome read_pointer(Gate *gate, PyObject *value, Read *read)
+static inline uint8_t read_pointer(Gate *gate, PyObject *value, void *place, BlockState **block)
 {
     PyTypeObject *type = Py_TYPE(value);
-    if (type == known.device_buffer) {
+    if (LIKELY(type == known.device_buffer)) {
         BufferState *buffer = (BufferState *)value;
-        BlockState *block = live_block(gate, buffer->allocation);
-        if (UNLIKELY(!block || !buffer->address)) return PYTHON; /* a buffer of no bytes has no address */
+        *block = live_block(gate, buffer->allocation);
+        if (UNLIKELY(!*block || !buffer->address)) return CODE_NONE; /* a buffer of no bytes has no address */
         uint8_t element = CODE_NONE;
         if (buffer->scalar && buffer->scalar != Py_None) {
             element = code_of_type(buffer->scalar);
-            if (element == CODE_NONE) return PYTHON;
+            if (element == CODE_NONE) return CODE_NONE;
         }
-        read->code = CODE_POINTER + element;
-        read->u64 = buffer->address;
-        read->block = block;
-        read->allocation = buffer->allocation;
-        return DONE;
+        memcpy(place, &buffer->address, 8);
+        return CODE_POINTER + element;
     }
     if (type == known.device_pointer) {
         PointerState *pointer = (PointerState *)value;
-        BlockState *block = live_block(gate, pointer->allocation);
-        if (!block) return PYTHON;
-        uint64_t offset = pointer->address - block->base;
-        if (offset >= block->nbytes) return PYTHON;
-        read->code = CODE_POINTER;
-        read->u64 = pointer->address;
-        read->block = block;
-        read->allocation = pointer->allocation;
-        return DONE;
+        *block = live_block(gate, pointer->allocation);
+        if (!*block || pointer->address - (*block)->base >= (*block)->nbytes) return CODE_NONE;
+        memcpy(place, &pointer->address, 8);
+        return CODE_POINTER;
     }
     if (value == Py_None && gate->null_pointers) {
-        read->code = CODE_POINTER;
-        read->u64 = 0;
-        read->block = NULL;
-        return DONE;
+        *block = NULL;
+        memset(place, 0, 8);
+        return CODE_POINTER;
     }
-    return PYTHON;
+    return CODE_NONE;
 }
 
-outcome read_value(Gate *gate, uint8_t wanted, PyObject *value, Read *read)
+/* Reads a value for a place that wants `wanted` (CODE_NONE: only what carries its own type), and writes its bytes.
+ * What it was read as; CODE_NONE where Python reads it. Never raises. `block` is set for a pointer. */
+static inline uint8_t read_into(Gate *gate, uint8_t wanted, PyObject *value, void *place, BlockState **block)
 {
-    if (wanted >= CODE_POINTER) return read_pointer(gate, value, read);
-    outcome result = read_scalar(wanted, value, read);
-    if (result == DONE || wanted != CODE_NONE) return result;
-    return read_pointer(gate, value, read);
+    *block = NULL;
+    if (wanted >= CODE_POINTER) return read_pointer(gate, value, place, block);
+    uint8_t code = read_number(wanted, value, place);
+    if (LIKELY(code != CODE_NONE) || wanted != CODE_NONE) return code;
+    return read_pointer(gate, value, place, block);
+}
+
+/* The hold on the memory that a pointer, which was read, names; NULL for null. Borrowed. */
+static inline PyObject *allocation_of(PyObject *value)
+{
+    if (Py_TYPE(value) == known.device_buffer) return ((BufferState *)value)->allocation;
+    if (Py_TYPE(value) == known.device_pointer) return ((PointerState *)value)->allocation;
+    return NULL;
 }
 
 /* ---------------------------------------------------------------- what the package tells once */
@@ -275,17 +285,18 @@ static PyObject *know_birth(PyObject *self, PyObject *type)
 /* For tests: what the core makes of one scalar, or None where it leaves it to Python. */
 static PyObject *encoded(PyObject *self, PyObject *arguments)
 {
-    int code;
+    int wanted;
     PyObject *value;
-    Read read = {0};
+    unsigned char place[16];
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "iO", &code, &value)) return NULL;
-    if (code < 0 || code >= CODE_POINTER) {
+    if (!PyArg_ParseTuple(arguments, "iO", &wanted, &value)) return NULL;
+    if (wanted < 0 || wanted >= CODE_POINTER) {
         PyErr_SetString(PyExc_ValueError, "no code of a value");
         return NULL;
     }
-    if (read_scalar((uint8_t)code, value, &read) != DONE) Py_RETURN_NONE;
-    return Py_BuildValue("iy#", read.code, read.bytes, (Py_ssize_t)code_nbytes[read.code]);
+    uint8_t code = read_number((uint8_t)wanted, value, place);
+    if (code == CODE_NONE) Py_RETURN_NONE;
+    return Py_BuildValue("iy#", code, place, (Py_ssize_t)code_nbytes[code]);
 }
 
 static PyMethodDef encode_functions[] = {

@@ -81,6 +81,17 @@ static PyObject *gate_call(PyObject *self, PyObject *arguments)
     Py_RETURN_NONE;
 }
 
+static PyObject *gate_default(PyObject *self, PyObject *lane)
+{
+    Gate *gate = (Gate *)self;
+    if (!PyObject_TypeCheck(lane, &LaneState_Type)) {
+        PyErr_SetString(PyExc_TypeError, "a lane is wanted");
+        return NULL;
+    }
+    Py_XSETREF(gate->default_lane, (LaneState *)Py_NewRef(lane));
+    Py_RETURN_NONE;
+}
+
 static int gate_traverse(Gate *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->ledger);
@@ -89,6 +100,7 @@ static int gate_traverse(Gate *self, visitproc visit, void *arg)
     Py_VISIT(self->waiting);
     Py_VISIT(self->links);
     Py_VISIT(self->progress);
+    Py_VISIT(self->default_lane);
     return 0;
 }
 
@@ -101,6 +113,7 @@ static int gate_clear(Gate *self)
     Py_CLEAR(self->waiting);
     Py_CLEAR(self->links);
     Py_CLEAR(self->progress);
+    Py_CLEAR(self->default_lane);
     return 0;
 }
 
@@ -124,6 +137,7 @@ static PyMethodDef gate_methods[] = {
     {"shut", gate_shut, METH_VARARGS, "Shut or open the gate for one reason, which is a bit from 2 on."},
     {"watch", gate_watch, METH_VARARGS, "What is looked at before each launch: memory that waits to be given back."},
     {"limit", gate_limit, METH_VARARGS, "The device's limits on a grid, and whether null is a pointer."},
+    {"use_by_default", gate_default, METH_O, "The stream of launches that name none."},
     {"call", gate_call, METH_VARARGS, "The addresses of the driver's calls, and the context that launches need."},
     {NULL, NULL, 0, NULL},
 };

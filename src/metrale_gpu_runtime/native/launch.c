@@ -70,7 +70,7 @@ static inline int call_driver(Gate *gate, uint64_t current, LaneState *lane, Pla
     return code;
 }
 
-outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const Extents *e, unsigned char *image, void **parameters,
+static inline outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const Extents *e, unsigned char *image, void **parameters,
                    BlockState **blocks, uint32_t block_count)
 {
     if (UNLIKELY(!gate->launch || !lane->has_raw || !e->grid[0] || !e->grid[1] || !e->grid[2])) return PYTHON;
@@ -147,6 +147,63 @@ end:
     return result;
 }
 
+/* ---------------------------------------------------------------- the arguments of a call */
+
+/* A call's own parameter block. Never shared, never half read by another thread. */
+typedef struct {
+    _Alignas(BLOCK_ALIGNMENT) unsigned char bytes[MOST_NBYTES + 16];
+    void *parameters[MOST_ARGUMENTS];
+    BlockState *blocks[MOST_ARGUMENTS * 2];
+    uint32_t block_count;
+} Call;
+
+static bool is_same_layout(const Plan *one, const Plan *other)
+{
+    return one->nbytes == other->nbytes && one->count == other->count &&
+           !memcmp(one->offsets, other->offsets, one->count * sizeof *one->offsets);
+}
+
+/* Reads the values of a call whose arguments are not all of the types of the likely plan. */
+static Plan *read_others(KernelState *kernel, const uint8_t *wanted, PyObject *const *values, uint32_t count, Call *call)
+{
+    struct { unsigned char bytes[16]; } reads[MOST_ARGUMENTS];
+    uint8_t codes[MOST_ARGUMENTS] = {CODE_NONE};
+    call->block_count = 0;
+    for (uint32_t at = 0; at < count; at++) {
+        BlockState *block;
+        codes[at] = read_into(kernel->gate, wanted[at], values[at], reads[at].bytes, &block);
+        if (codes[at] == CODE_NONE) return NULL;
+        if (block) call->blocks[call->block_count++] = block;
+    }
+    Plan *plan = find_plan(kernel, codes, count);
+    if (!plan) return NULL; /* not checked yet */
+    for (uint32_t at = 0; at < count; at++) {
+        call->parameters[at] = call->bytes + plan->offsets[at];
+        memcpy(call->parameters[at], reads[at].bytes, code_nbytes[codes[at]]);
+    }
+    return plan;
+}
+
+/* Reads all values of a call, each for the place that wants it. The plan that they were found to have; NULL: Python. */
+static inline Plan *read_call(KernelState *kernel, Plan *likely, const uint8_t *wanted, PyObject *const *values,
+                              uint32_t count, Call *call)
+{
+    uint32_t block_count = 0;
+    if (UNLIKELY(likely->count != count)) return read_others(kernel, wanted, values, count, call);
+    Gate *gate = kernel->gate;
+    for (uint32_t at = 0; at < count; at++) {
+        unsigned char *place = call->bytes + likely->offsets[at];
+        BlockState *block;
+        uint8_t code = read_into(gate, wanted[at], values[at], place, &block);
+        if (UNLIKELY(code != likely->codes[at]))
+            return code == CODE_NONE ? NULL : read_others(kernel, wanted, values, count, call);
+        call->parameters[at] = place;
+        if (block) call->blocks[block_count++] = block;
+    }
+    call->block_count = block_count;
+    return likely;
+}
+
 /* ---------------------------------------------------------------- Plan */
 
 static void plan_dealloc(Plan *self)
@@ -218,6 +275,8 @@ static Plan *plan_new(PyObject *codes, PyObject *offsets, unsigned nbytes, unsig
 }
 
 /* ---------------------------------------------------------------- KernelState */
+
+static PyObject *configure(PyObject *kernel, PyObject *key); /* configured.c */
 
 Plan *find_plan(KernelState *kernel, const uint8_t *codes, uint32_t count)
 {
@@ -302,7 +361,9 @@ static int kernel_traverse(KernelState *self, visitproc visit, void *arg)
     Py_VISIT(self->module);
     Py_VISIT(self->specs);
     for (uint32_t at = 0; at < self->plan_count; at++) Py_VISIT(self->plans[at]);
-    for (uint32_t at = 0; at < CONFIGURED; at++) Py_VISIT(self->configured[at]);
+    Py_VISIT(self->gpu);
+    Py_VISIT(self->latest_key);
+    Py_VISIT(self->latest_configured);
     return 0;
 }
 
@@ -315,7 +376,9 @@ static int kernel_clear(KernelState *self)
         Plan *last = self->plans[--self->plan_count];
         Py_DECREF(last);
     }
-    for (uint32_t at = 0; at < CONFIGURED; at++) Py_CLEAR(self->configured[at]);
+    Py_CLEAR(self->gpu);
+    Py_CLEAR(self->latest_key);
+    Py_CLEAR(self->latest_configured);
     return 0;
 }
 
@@ -335,16 +398,17 @@ static PyMemberDef kernel_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-/* `_belong(gate, module, specs)`: set once, when it is made. */
+/* `_belong(gpu, gate, module, specs)`: set once, when it is made. */
 static PyObject *kernel_belong(PyObject *self, PyObject *arguments)
 {
     KernelState *kernel = (KernelState *)self;
-    PyObject *gate, *module, *specs;
-    if (!PyArg_ParseTuple(arguments, "O!O!O", &Gate_Type, &gate, &ModuleState_Type, &module, &specs)) return NULL;
+    PyObject *gpu, *gate, *module, *specs;
+    if (!PyArg_ParseTuple(arguments, "OO!O!O", &gpu, &Gate_Type, &gate, &ModuleState_Type, &module, &specs)) return NULL;
     if (specs != Py_None && !PyBytes_Check(specs)) {
         PyErr_SetString(PyExc_TypeError, "specs are bytes or None");
         return NULL;
     }
+    Py_XSETREF(kernel->gpu, Py_NewRef(gpu));
     Py_XSETREF(kernel->gate, (Gate *)Py_NewRef(gate));
     Py_XSETREF(kernel->module, (ModuleState *)Py_NewRef(module));
     Py_XSETREF(kernel->specs, Py_NewRef(specs));
@@ -358,6 +422,8 @@ static PyMethodDef kernel_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+static PyMappingMethods kernel_mapping = {.mp_subscript = configure};
+
 PyTypeObject KernelState_Type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "metrale_gpu_runtime.native._core.KernelState",
     .tp_doc = "What the core knows of a kernel.",
@@ -369,6 +435,7 @@ PyTypeObject KernelState_Type = {
     .tp_clear = (inquiry)kernel_clear,
     .tp_members = kernel_members,
     .tp_methods = kernel_methods,
+    .tp_as_mapping = &kernel_mapping,
 };
 
 static PyMemberDef module_members[] = {

@@ -8,6 +8,9 @@
 #include "gate.c"
 #include "launch.c"
 #include "prepared.c"
+#include "configured.c"
+#include "builder.c"
+#include "sequence.c"
 
 /* A class on one of the bases is called as directly as the base: CPython does this by itself from 3.12 on, for classes
  * that do not replace __call__. Ours do not. */
@@ -48,7 +51,9 @@ PyMODINIT_FUNC PyInit__core(void)
 {
     PyObject *module = PyModule_Create(&definition);
     if (!module) return NULL;
-    int (*const rooms[])(PyObject *) = {books_setup, encode_setup, gate_setup, launch_setup, site_setup, prepared_setup};
+    int (*const rooms[])(PyObject *) = {books_setup,    encode_setup,     gate_setup,
+                                              launch_setup,   site_setup,       prepared_setup,
+                                              configured_setup, builder_setup,  sequence_setup};
     for (size_t at = 0; at < sizeof rooms / sizeof *rooms; at++) {
         if (rooms[at](module) < 0) {
             Py_DECREF(module);

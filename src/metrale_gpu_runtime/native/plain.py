@@ -39,6 +39,12 @@ class LaunchRecord:
         raise NotImplementedError
 
 
+class LaunchMark(LaunchRecord):
+    """The extension's form of a launch of a sequence; there are none here."""
+
+    __slots__ = ()
+
+
 class Ring(deque[Any]):
     """The last launches of a stream, oldest first."""
 
@@ -120,6 +126,9 @@ class Gate:
     def limit(self, x: int, y: int, z: int, threads: int, null_pointers: bool) -> None:
         """The device's limits on a grid: here checked by the launch itself."""
 
+    def use_by_default(self, lane: object) -> None:
+        """The stream of launches that name none: here resolved by each launch."""
+
     def call(self, *addresses: int) -> None:
         """The addresses of the driver's calls: here nobody calls them."""
 
@@ -132,8 +141,14 @@ class KernelState:
     _allowed_shared_mem = 0
     _plan_count = 0
 
-    def _belong(self, gate: Gate, module: object, specs: bytes | None) -> None:
+    def _belong(self, gpu: object, gate: Gate, module: object, specs: bytes | None) -> None:
         self._gate, self._module = gate, module
+
+    def __getitem__(self, configuration: object) -> Any:
+        return self._configure(configuration)
+
+    def _configure(self, configuration: object) -> Any:
+        raise NotImplementedError
 
     def _learn_plan(self, *plan: object) -> None: ...
 
@@ -158,6 +173,50 @@ class PreparedState:
         self._call_plainly(*values, **by_name)
 
 
+class ConfiguredState:
+    """A kernel with its geometry, without a native call: `_call_plainly` does every one."""
+
+    __slots__ = ("_geometry", "_grid_slots", "_kernel", "_stream")
+
+    def _compile(
+        self, kernel: Any, lane: object, shape: object, stream: object, geometry: Any, grid_slots: Any
+    ) -> None:
+        self._kernel, self._stream, self._geometry, self._grid_slots = kernel, stream, geometry, grid_slots
+
+    def _call_plainly(self, *values: Any, **by_name: Any) -> None:
+        raise NotImplementedError
+
+    def __call__(self, *values: Any, **by_name: Any) -> None:
+        self._call_plainly(*values, **by_name)
+
+
+class SequenceState:
+    """A sequence without a native call: `_call_plainly` does every one."""
+
+    _remembered: dict[str, object]
+
+    def _compile(self, gpu: object, launches: tuple[object, ...]) -> bool:
+        return False
+
+    def _let_go(self) -> None:
+        """Drop what was compiled: here nothing was."""
+
+    def _call_plainly(self, *values: Any, **by_name: Any) -> None:
+        raise NotImplementedError
+
+    def __call__(self, *values: Any, **by_name: Any) -> None:
+        self._call_plainly(*values, **by_name)
+
+
+class BuilderState:
+    """A launch being described: here the class above does it all."""
+
+    __slots__ = ()
+
+    def _spill(self) -> None:
+        """Let Python have all that was given so far: here it has."""
+
+
 def _know(kind: type[_T]) -> type[_T]:
     return kind
 
@@ -167,6 +226,9 @@ know_buffer: Callable[[type[_T]], type[_T]] = _know
 know_allocation: Callable[[type[_T]], type[_T]] = _know
 know_stream: Callable[[type[_T]], type[_T]] = _know
 know_birth: Callable[[type[_T]], type[_T]] = _know
+know_builder: Callable[[type[_T]], type[_T]] = _know
+know_configured: Callable[[type[_T]], type[_T]] = _know
+know_kernel: Callable[[type[_T]], type[_T]] = _know
 call_directly: Callable[[type[_T]], type[_T]] = _know
 
 

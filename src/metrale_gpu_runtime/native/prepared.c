@@ -68,7 +68,9 @@ static inline BlockState *block_of(PyObject *allocation)
 /* The indices of a name that a call gives: a slot's places, or the parameter's. */
 static bool is_name(PyObject *given, PyObject *known_name)
 {
-    return given == known_name || (known_name && PyUnicode_Compare(given, known_name) == 0);
+    if (given == known_name) return true;
+    if (!known_name || (PyUnicode_CHECK_INTERNED(given) && PyUnicode_CHECK_INTERNED(known_name))) return false;
+    return PyUnicode_Compare(given, known_name) == 0;
 }
 
 static inline uint32_t add_extra(PreparedState *self, BlockState **blocks, uint32_t count)
@@ -92,16 +94,6 @@ static inline bool are_alike(uint8_t one, uint8_t other)
     return code_nbytes[one] == code_nbytes[other];
 }
 
-/* The plan of a call whose arguments were not all of the types it was prepared with; NULL: Python checks it first. */
-static Plan *other_plan(PreparedState *self, const uint8_t *codes)
-{
-    Plan *plan = find_plan(self->kernel, codes, self->plan->count);
-    if (!plan || plan->nbytes != self->plan->nbytes ||
-        memcmp(plan->offsets, self->plan->offsets, plan->count * sizeof *plan->offsets))
-        return NULL;
-    return plan;
-}
-
 /* ---------------------------------------------------------------- slots that Python has set */
 
 static outcome refresh(PreparedState *self)
@@ -117,13 +109,13 @@ static outcome refresh(PreparedState *self)
             if (PyErr_Occurred()) return FAILED;
             return PYTHON;
         }
-        Read read;
-        read.block = NULL;
+        unsigned char bytes[16];
+        BlockState *block;
+        uint8_t code = read_into(self->gate, plan->codes[at], value, bytes, &block);
         /* That it may stand there was checked when it was set. */
-        if (read_value(self->gate, plan->codes[at], value, &read) != DONE || !are_alike(read.code, plan->codes[at]))
-            return PYTHON;
-        memcpy(image->bytes + plan->offsets[at], read.bytes, code_nbytes[read.code]);
-        Py_XSETREF(place->allocation, read.block ? Py_NewRef(read.allocation) : NULL);
+        if (code == CODE_NONE || !are_alike(code, plan->codes[at])) return PYTHON;
+        memcpy(image->bytes + plan->offsets[at], bytes, code_nbytes[code]);
+        Py_XSETREF(place->allocation, Py_XNewRef(block ? allocation_of(value) : NULL));
         place->is_set = true;
     }
     self->unset_count = 0;
@@ -145,7 +137,7 @@ static inline outcome launch_unchanged(PreparedState *self)
 }
 
 /* What was set by name stays set, once the launch was made. */
-static outcome remember(PreparedState *self, PyObject *const *values, PyObject *names, const Read *reads)
+static outcome remember(PreparedState *self, PyObject *const *values, PyObject *names, void *const *parameters)
 {
     Plan *plan = self->plan;
     if (self->image->users) {
@@ -169,8 +161,8 @@ static outcome remember(PreparedState *self, PyObject *const *values, PyObject *
             Place *place = &self->places[at];
             if (!place->slot || !is_name(given, place->slot)) continue;
             is_slot = true;
-            memcpy(self->image->bytes + plan->offsets[at], reads[at].bytes, code_nbytes[plan->codes[at]]);
-            Py_XSETREF(place->allocation, reads[at].block ? Py_NewRef(reads[at].allocation) : NULL);
+            memcpy(self->image->bytes + plan->offsets[at], parameters[at], code_nbytes[plan->codes[at]]);
+            Py_XSETREF(place->allocation, Py_XNewRef(allocation_of(values[name])));
             if (!place->is_set) {
                 place->is_set = true;
                 self->unset_count--;
@@ -182,87 +174,67 @@ static outcome remember(PreparedState *self, PyObject *const *values, PyObject *
     return DONE;
 }
 
-static outcome launch_changed(PreparedState *self, PyObject *const *values, Py_ssize_t count, PyObject *names)
+/* Some values by name: slots' stay set, parameters' hold for this call. The others are as they were. */
+static outcome launch_named(PreparedState *self, PyObject *const *values, PyObject *names)
 {
     Plan *plan = self->plan;
-    Gate *gate = self->gate;
-    Read reads[MOST_ARGUMENTS];
-    _Alignas(BLOCK_ALIGNMENT) unsigned char bytes[MOST_NBYTES];
-    void *parameters[MOST_ARGUMENTS];
-    BlockState *blocks[MOST_ARGUMENTS * 2];
-    bool is_given[MOST_ARGUMENTS];
+    Call call;
+    bool is_given[MOST_ARGUMENTS] = {false};
     uint8_t codes[MOST_ARGUMENTS];
-    bool is_other = false;
-    uint32_t block_count = 0, total = plan->count;
-    bool sets_slots = false;
-    if (LIKELY(!names)) {
-        if (UNLIKELY(count != (Py_ssize_t)total)) return PYTHON;
-        for (uint32_t at = 0; at < total; at++) {
-            Read *read = &reads[at];
-            if (UNLIKELY(read_value(gate, plan->codes[at], values[at], read) != DONE)) return PYTHON;
-            uint8_t code = codes[at] = read->code;
-            if (UNLIKELY(code != plan->codes[at])) {
-                if (!are_alike(code, plan->codes[at])) return PYTHON;
-                is_other = true;
-            }
-            unsigned char *place = bytes + plan->offsets[at];
-            parameters[at] = place;
-            switch (code_nbytes[code]) {
-            case 4: memcpy(place, read->bytes, 4); break;
-            case 8: memcpy(place, read->bytes, 8); break;
-            default: memcpy(place, read->bytes, code_nbytes[code]);
-            }
-            if (read->block) blocks[block_count++] = read->block;
-        }
-    } else {
-        if (count) return PYTHON; /* some by position and some by name: Python sorts it out */
-        memset(is_given, 0, total);
-        memcpy(codes, plan->codes, total);
-        for (Py_ssize_t name = 0; name < PyTuple_GET_SIZE(names); name++) {
-            PyObject *given = PyTuple_GET_ITEM(names, name);
-            bool is_known = false;
-            for (uint32_t at = 0; at < total; at++) {
-                Place *place = &self->places[at];
-                if (!place->slot || !is_name(given, place->slot)) continue;
-                is_known = sets_slots = true;
-                if (read_value(gate, plan->codes[at], values[name], &reads[at]) != DONE ||
-                    !are_alike(reads[at].code, plan->codes[at]))
-                    return PYTHON;
-                codes[at] = reads[at].code;
-                is_given[at] = true;
-            }
-            for (uint32_t at = 0; !is_known && at < total; at++) {
-                Place *place = &self->places[at];
-                if (!is_name(given, place->name)) continue;
-                if (place->slot || is_given[at]) return PYTHON;
-                is_known = true;
-                if (read_value(gate, plan->codes[at], values[name], &reads[at]) != DONE ||
-                    !are_alike(reads[at].code, plan->codes[at]))
-                    return PYTHON;
-                codes[at] = reads[at].code;
-                is_given[at] = true;
-            }
-            if (!is_known) return PYTHON;
-        }
-        memcpy(bytes, self->image->bytes, plan->nbytes);
-        for (uint32_t at = 0; at < total; at++) {
+    bool sets_slots = false, is_other = false;
+    call.block_count = 0;
+    memcpy(call.bytes, self->image->bytes, plan->nbytes);
+    for (uint32_t at = 0; at < plan->count; at++) call.parameters[at] = call.bytes + plan->offsets[at];
+    memcpy(codes, plan->codes, plan->count);
+    for (Py_ssize_t name = 0; name < PyTuple_GET_SIZE(names); name++) {
+        PyObject *given = PyTuple_GET_ITEM(names, name);
+        bool is_slot = false, is_known = false;
+        /* A slot's name goes before a parameter's, and may stand in several places. */
+        for (uint32_t at = 0; at < plan->count; at++) is_slot |= is_name(given, self->places[at].slot);
+        for (uint32_t at = 0; at < plan->count; at++) {
             Place *place = &self->places[at];
-            parameters[at] = bytes + plan->offsets[at];
-            if (is_given[at]) {
-                memcpy(parameters[at], reads[at].bytes, code_nbytes[plan->codes[at]]);
-                if (reads[at].block) blocks[block_count++] = reads[at].block;
-            } else {
-                if (!place->is_set) return PYTHON;
-                if (place->allocation) blocks[block_count++] = block_of(place->allocation);
-            }
+            if (!is_name(given, is_slot ? place->slot : place->name)) continue;
+            if (is_given[at] || (!is_slot && place->slot)) return PYTHON;
+            unsigned char bytes[16];
+            BlockState *block;
+            uint8_t code = read_into(self->gate, plan->codes[at], values[name], bytes, &block);
+            if (code == CODE_NONE || !are_alike(code, plan->codes[at])) return PYTHON;
+            is_other |= code != codes[at];
+            codes[at] = code;
+            memcpy(call.parameters[at], bytes, code_nbytes[code]);
+            if (block) call.blocks[call.block_count++] = block;
+            is_known = is_given[at] = true;
+            if (!is_slot) break;
         }
+        if (!is_known) return PYTHON;
+        sets_slots |= is_slot;
     }
-    if (UNLIKELY(names != NULL)) is_other = memcmp(codes, plan->codes, total) != 0;
-    if (UNLIKELY(is_other) && !(plan = other_plan(self, codes))) return PYTHON;
-    block_count = add_extra(self, blocks, block_count);
-    outcome result = launch_now(gate, self->lane, plan, &self->extents, bytes, parameters, blocks, block_count);
-    if (sets_slots && result == DONE) return remember(self, values, names, reads);
+    for (uint32_t at = 0; at < plan->count; at++) {
+        if (is_given[at]) continue;
+        if (!self->places[at].is_set) return PYTHON;
+        if (self->places[at].allocation) call.blocks[call.block_count++] = block_of(self->places[at].allocation);
+    }
+    if (UNLIKELY(is_other)) {
+        plan = find_plan(self->kernel, codes, plan->count);
+        if (!plan || !is_same_layout(plan, self->plan)) return PYTHON;
+    }
+    call.block_count = add_extra(self, call.blocks, call.block_count);
+    outcome result =
+        launch_now(self->gate, self->lane, plan, &self->extents, call.bytes, call.parameters, call.blocks, call.block_count);
+    if (sets_slots && result == DONE) return remember(self, values, names, call.parameters);
     return result;
+}
+
+static outcome launch_changed(PreparedState *self, PyObject *const *values, Py_ssize_t count)
+{
+    Plan *own = self->plan;
+    Call call;
+    if (UNLIKELY(count != (Py_ssize_t)own->count)) return PYTHON;
+    Plan *plan = read_call(self->kernel, own, own->codes, values, own->count, &call);
+    if (UNLIKELY(!plan || (plan != own && !is_same_layout(plan, own)))) return PYTHON;
+    if (UNLIKELY(self->extra_count)) call.block_count = add_extra(self, call.blocks, call.block_count);
+    return launch_now(self->gate, self->lane, plan, &self->extents, call.bytes, call.parameters, call.blocks,
+                      call.block_count);
 }
 
 static PyObject *prepared_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
@@ -277,8 +249,10 @@ static PyObject *prepared_call(PyObject *callable, PyObject *const *args, size_t
         if (LIKELY(!self->is_stale)) {
             if (!count && !names)
                 result = self->unset_count ? PYTHON : launch_unchanged(self);
-            else
-                result = launch_changed(self, args, count, names);
+            else if (!names)
+                result = launch_changed(self, args, count);
+            else if (!count)
+                result = launch_named(self, args, names);
         }
     }
     if (LIKELY(result == DONE)) Py_RETURN_NONE;
@@ -397,8 +371,14 @@ static PyObject *prepared_compile(PyObject *object, PyObject *arguments)
             PyErr_SetString(PyExc_TypeError, "a place is names and an allocation");
             goto failed;
         }
-        if (name != Py_None) place->name = Py_NewRef(name);
-        if (slot != Py_None) place->slot = Py_NewRef(slot);
+        if (name != Py_None) {
+            place->name = Py_NewRef(name);
+            PyUnicode_InternInPlace(&place->name);
+        }
+        if (slot != Py_None) {
+            place->slot = Py_NewRef(slot);
+            PyUnicode_InternInPlace(&place->slot);
+        }
         if (allocation != Py_None) place->allocation = Py_NewRef(allocation);
         place->is_set = slot == Py_None;
         self->slot_count += slot != Py_None;

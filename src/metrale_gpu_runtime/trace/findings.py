@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ..errors import ContextLost, DriverFault, Finding, KernelFault, LaunchSummary
+from ..native import LaunchMark
 from ..native import LaunchRecord as NativeRecord
 from .operations import QueuedLaunch
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ..memory.ledger import Ledger
 
 _SHOWN_FINDINGS = 8
+_LAUNCHES = (QueuedLaunch, NativeRecord, LaunchMark)
 _REMEMBERED_FAULTS = 16
 
 # Addresses of these are offsets into memory of the block or the thread, or null: no allocation is near them.
@@ -107,7 +109,7 @@ class FaultBook:
                 return launch
         for block in self._ledger.blocks():
             used = block.last_use
-            if isinstance(used, (QueuedLaunch, NativeRecord)) and used.ordinal == ordinal:
+            if isinstance(used, _LAUNCHES) and used.ordinal == ordinal:
                 return used
         return None
 
@@ -141,7 +143,7 @@ class FaultBook:
         culprit = f"launch {launch.ordinal} of {launch.kernel}" if launch is not None else "an earlier fault"
         for block in self._ledger.blocks():
             used = block.last_use
-            if not isinstance(used, (QueuedLaunch, NativeRecord)):
+            if not isinstance(used, _LAUNCHES):
                 continue
             if used.ordinal in fault.dropped:
                 block.void_since = used
