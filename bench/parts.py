@@ -26,7 +26,12 @@ class Table:
 
     def markdown(self) -> str:
         lines = [list(self.columns), ["---", *("--:" for _ in self.columns[1:])], *map(list, self.rows)]
-        return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+        return "\n".join("| " + " | ".join(_escaped(cell) for cell in line) + " |" for line in lines)
+
+
+def _escaped(cell: str) -> str:
+    # `kernel[grid](*args)` would be a link.
+    return cell.replace("|", "\\|").replace("](", "&#93;(").replace("*", "\\*")
 
 
 Part = str | Table

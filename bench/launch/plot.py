@@ -6,7 +6,7 @@ import math
 from typing import Any
 from xml.sax.saxutils import escape
 
-ROW, LEFT, WIDTH, TOP = 20, 470, 560, 64
+ROW, LEFT, WIDTH, TOP = 20, 510, 560, 64
 LEAST = 0.5
 TITLE = "Host time of a launch, in floors: a C loop that calls cuLaunchKernel is 1"
 COLOURS = {3: "#0b6e99", 8: "#c4620d", 16: "#6b3fa0"}
