@@ -80,4 +80,4 @@ def _threads(core: str, threads: dict[str, Any]) -> list[Part]:
     ]
     lock = "with" if threads["interpreter lock"] else "without"
     title = f"{core} core, {lock} the interpreter lock: 2 threads on 2 streams"
-    return [Table([title, "launches a second, over 1 thread", "quartiles"], rows)]
+    return [Table([title, "launches a second, over 1 thread", "quartiles of the rounds"], rows)]
