@@ -176,6 +176,14 @@ def test_a_page_is_renewed_between_its_marks_alone() -> None:
         into_page(page, "flat", [])
 
 
+def test_the_page_of_figures_has_its_marks() -> None:
+    """docs/performance.md has one place for each benchmark that it shows, and a call in a table is no link."""
+    page = (ROOT / "docs/performance.md").read_text()
+    for name in ("launch", "flat", "start"):
+        page = into_page(page, name, [Table(["kernel[grid](*args)"], [])])
+    assert page.count("| kernel[grid&#93;(\\*args) |") == 3
+
+
 def test_the_drawing_has_a_dot_for_every_figure() -> None:
     """The SVG is well-formed and has one dot for each ratio of ours and the peers, beside the legend's."""
     root = ElementTree.fromstring(plot.draw(_figures()))
