@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> report.Figures:
-    """Measure; returns the figures. `is_met`: the core that a program gets here stays under every bar."""
+    """Measure; returns the figures. `is_met`: the native core is here and stays under every bar."""
     try:
         stub_folder()
     except NotHere as error:
@@ -75,9 +75,13 @@ def run(options: argparse.Namespace, console: Console) -> report.Figures:
     if not mine:
         return {"missing": "; ".join(f"{each.contender.title}: {each.missing}" for each in found), "is_met": False}
     over_stub = [each for group, each in measured if group != "opencl" and each.runs]
+    # The bars are the native core's: the plain one does the same work where there is none.
+    contenders = [
+        _figures(group, each, ours.BARS if group == "ours" and each.contender.environment == _core("native") else {})
+        for group, each in measured
+    ]
     figures = {
-        # The first is what a program gets: the native core where it is built.
-        "is_met": all(mine[0].ratio(*cell) < ours.BARS[cell[0]][cell[1]] for cell in mine[0].cells()),
+        "is_met": _is_met([row for each in contenders for row in each["rows"] if "bar" in row]),
         "machine": machine(),
         "python": platform.python_version(),
         "runs": options.runs,
@@ -85,7 +89,7 @@ def run(options: argparse.Namespace, console: Console) -> report.Figures:
         "arguments": options.shapes,
         "empty_call_ns": statistics.median(ns for each in over_stub for ns in each.empty_call_ns),
         "floor_ns": {count: report.median(_floors(over_stub, count)) for count in options.shapes},
-        "contenders": [_figures(group, each, ours.BARS if group == "ours" else {}) for group, each in measured],
+        "contenders": contenders,
     }
     if options.plot is not None:
         options.plot.write_text(draw(figures))
@@ -94,6 +98,10 @@ def run(options: argparse.Namespace, console: Console) -> report.Figures:
 
 def parts(figures: report.Figures) -> list[Part]:
     return report.parts(figures)
+
+
+def _is_met(rows: Sequence[report.Figures]) -> bool:
+    return bool(rows) and all(row["is_met"] for row in rows)
 
 
 def _core(core: str) -> tuple[tuple[str, str], ...]:

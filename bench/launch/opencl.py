@@ -169,7 +169,8 @@ def run(pairs: int, counts: Sequence[int], compiled: str) -> dict[str, object]:
         figures += found
     versions = {each: importlib.metadata.version(each) for each in ("pyopencl",)}
     return {
-        "versions": versions | {"PoCL": opencl.device.platform.version.split("  ")[0].strip(), "Python": platform.python_version()},
+        "versions": versions
+        | {"PoCL": opencl.device.platform.version.split("  ")[0].strip(), "Python": platform.python_version()},
         "empty_call_ns": None,
         "other_threads_ms": 0.0,
         "rows": [

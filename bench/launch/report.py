@@ -58,13 +58,17 @@ def _floor(figures: Figures) -> str:
 def _ours(each: Figures, counts: Sequence[int]) -> list[Part]:
     if each["missing"] is not None:
         return [f"{each['title']}: not measured: {each['missing']}"]
-    columns = [each["title"], *(word for count in counts for word in (f"{count} arguments", "bar"))]
-    rows = []
+    has_bars = all("bar" in row for row in each["rows"])
+    columns, rows = [each["title"]], []
+    for count in counts:
+        columns += [f"{count} arguments", "bar"] if has_bars else [f"{count} arguments"]
     for name in _names(each):
         row = [name]
         for count in counts:
             figure = _figure(each, name, count)
-            row += [_cell(figure), f"{figure['bar']:g}x {'met' if figure['is_met'] else 'missed'}"]
+            row.append(_cell(figure))
+            if has_bars:
+                row.append(f"{figure['bar']:g}x {'met' if figure['is_met'] else 'missed'}")
         rows.append(row)
     other = max(each["other_threads_ms"])
     return [Table(columns, rows), f"Other threads of that process used {other:.1f} ms in a run."]
