@@ -10,7 +10,7 @@ setup(
             "metrale_gpu_runtime.native._core",
             sources=["src/metrale_gpu_runtime/native/module.c"],
             depends=sorted(glob("src/metrale_gpu_runtime/native/*.[ch]")),
-            extra_compile_args=["-std=gnu11", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra"],
+            extra_compile_args=["-std=gnu11", "-O2", "-fno-plt", "-fvisibility=hidden", "-Wall", "-Wextra"],
             optional=True,
         )
     ]

@@ -55,21 +55,8 @@ class KernelLaunch(BuilderState):
     thread at a time; what it launched does not: arguments are copied into each launch.
     """
 
-    __slots__ = (
-        "_arguments",
-        "_attributes",
-        "_block",
-        "_checked",
-        "_cluster",
-        "_cooperative",
-        "_gpu",
-        "_grid",
-        "_grid_slots",
-        "_is_sealed",
-        "_kernel",
-        "_shared_mem",
-        "_uses",
-    )
+    # The attributes are the base's.
+    __slots__ = ()
 
     def __init__(self, gpu: GpuBackend, kernel: Kernel) -> None:
         if not isinstance(kernel, Kernel):

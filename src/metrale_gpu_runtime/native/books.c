@@ -30,12 +30,11 @@ static void lock_dealloc(Lock *self)
 }
 
 /* Waits until the lock is ours. Lets go of the interpreter lock meanwhile; -1 with what a signal handler raised. */
-int lock_wait(Lock *self)
+int lock_wait(Lock *self, PyThreadState *me)
 {
-    unsigned long me = PyThread_get_thread_ident();
     self->waiting++;
     int result = 0;
-    while (self->owner != 0) {
+    while (self->owner) {
         PyLockStatus status;
         Py_BEGIN_ALLOW_THREADS
         status = PyThread_acquire_lock_timed(self->wake, -1, 1);
@@ -51,7 +50,7 @@ int lock_wait(Lock *self)
     if (result == 0) {
         self->owner = me;
         self->count = 1;
-    } else if (self->owner == 0 && self->waiting && !self->is_posted) {
+    } else if (!self->owner && self->waiting && !self->is_posted) {
         /* What woke us up was meant for one of the others. */
         self->is_posted = true;
         PyThread_release_lock(self->wake);
@@ -62,7 +61,7 @@ int lock_wait(Lock *self)
 static PyObject *lock_enter(PyObject *self, PyObject *ignored)
 {
     (void)ignored;
-    if (!lock_take((Lock *)self)) return NULL;
+    if (!lock_take((Lock *)self, PyThreadState_Get())) return NULL;
     Py_RETURN_TRUE;
 }
 
@@ -71,7 +70,7 @@ static PyObject *lock_exit(PyObject *self, PyObject *const *args, Py_ssize_t cou
     Lock *lock = (Lock *)self;
     (void)args;
     (void)count;
-    if (lock->count == 0 || lock->owner != PyThread_get_thread_ident()) {
+    if (lock->count == 0 || lock->owner != PyThreadState_Get()) {
         PyErr_SetString(PyExc_RuntimeError, "this thread does not hold the lock");
         return NULL;
     }
@@ -109,7 +108,11 @@ Record *record_new(void)
     Record *self;
     if (LIKELY(free_record_count)) {
         self = free_records[--free_record_count];
+#ifdef Py_TRACE_REFS
         PyObject_Init((PyObject *)self, &Record_Type);
+#else
+        Py_SET_REFCNT((PyObject *)self, 1); /* its type is what it was */
+#endif
     } else {
         self = PyObject_New(Record, &Record_Type);
         if (!self) return NULL;

@@ -10,9 +10,18 @@ typedef struct {
     PyObject *allocation; /* held; NULL for a value and for null */
 } Given;
 
+/* What Python keeps of a builder that it has. Members of the type, not a dict: methods of objects without one are found
+ * at once. */
+#define ATTRIBUTE_NAMES(_)                                                                                      \
+    _(_gpu) _(_kernel) _(_grid) _(_grid_slots) _(_block) _(_shared_mem) _(_cluster) _(_cooperative)             \
+    _(_attributes) _(_arguments) _(_uses) _(_is_sealed) _(_checked)
+#define NUMBERED(name) NUMBER_OF_##name,
+enum { ATTRIBUTE_NAMES(NUMBERED) ATTRIBUTES };
+
 typedef struct {
     PyObject_HEAD
-    KernelState *kernel; /* NULL: Python has it all */
+    KernelState *kernel; /* NULL: Python has it all, in the attributes */
+    PyObject *attributes[ATTRIBUTES];
     Extents extents;
     uint32_t count, room;
     bool is_sealed;
@@ -64,6 +73,7 @@ static int builder_spill(BuilderState *self)
     }
     self->kernel = NULL;
     builder_drop(self);
+    PyObject_GC_Track(self);
     PyObject *returned =
         PyObject_CallMethodObjArgs((PyObject *)self, take_over, kernel, shape, arguments, sealed, NULL);
     Py_DECREF(kernel);
@@ -117,7 +127,7 @@ static bool builder_room(BuilderState *self)
     return true;
 }
 
-static inline bool builder_add(BuilderState *self, uint8_t wanted, PyObject *value)
+INLINE bool builder_add(BuilderState *self, uint8_t wanted, PyObject *value)
 {
     if (UNLIKELY(!self->kernel || self->is_sealed || !builder_room(self))) return false;
     Given *given = &self->given[self->count];
@@ -132,7 +142,7 @@ static inline bool builder_add(BuilderState *self, uint8_t wanted, PyObject *val
 }
 
 /* A typed argument's type is the method's: a value that has another one is Python's to refuse. */
-static inline bool builder_add_typed(BuilderState *self, uint8_t wanted, PyObject *value)
+INLINE bool builder_add_typed(BuilderState *self, uint8_t wanted, PyObject *value)
 {
     if (UNLIKELY(Py_TYPE(value) == known.scalar)) return false;
     return builder_add(self, wanted, value);
@@ -257,17 +267,17 @@ static PyObject *builder_launch(PyObject *object, PyObject *const *args, Py_ssiz
 
 /* ---------------------------------------------------------------- making it */
 
+/* Builders live for one line: the memory of the last ones is kept. */
+#define MOST_FREE_BUILDERS 16
+static BuilderState *free_builders[MOST_FREE_BUILDERS];
+static int free_builder_count;
+
 static PyObject *builder_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     (void)args;
     (void)kwargs;
     return type->tp_alloc(type, 0); /* without a kernel: Python's, whose __init__ follows */
 }
-
-/* Builders live for one line: the memory of the last ones is kept. All slots of theirs are empty then. */
-#define MOST_FREE_BUILDERS 16
-static BuilderState *free_builders[MOST_FREE_BUILDERS];
-static int free_builder_count;
 
 /* KernelLaunch(gpu, kernel) as it is nearly always called; anything else goes the way of all classes. */
 static PyObject *builder_make(PyObject *type, PyObject *const *args, size_t flags, PyObject *names)
@@ -286,12 +296,13 @@ static PyObject *builder_make(PyObject *type, PyObject *const *args, size_t flag
     BuilderState *self;
     if (LIKELY(free_builder_count)) {
         self = free_builders[--free_builder_count];
-        PyObject_Init((PyObject *)self, (PyTypeObject *)type);
+        Py_SET_REFCNT((PyObject *)self, 1); /* its type is what it was, and still held */
         self->is_sealed = false;
-        PyObject_GC_Track(self);
     } else {
         self = (BuilderState *)((PyTypeObject *)type)->tp_alloc((PyTypeObject *)type, 0);
         if (!self) return NULL;
+        /* In no cycle before Python has it: nothing that it holds until then leads back to it. */
+        PyObject_GC_UnTrack(self);
     }
     self->kernel = (KernelState *)Py_NewRef(args[1]);
     self->extents = (Extents){{1, 1, 1}, {1, 1, 1}, 0};
@@ -304,6 +315,7 @@ static PyObject *builder_make(PyObject *type, PyObject *const *args, size_t flag
 static int builder_traverse(BuilderState *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->kernel);
+    for (int at = 0; at < ATTRIBUTES; at++) Py_VISIT(self->attributes[at]);
     for (uint32_t at = 0; at < self->count; at++) Py_VISIT(self->given[at].allocation);
     return 0;
 }
@@ -311,6 +323,7 @@ static int builder_traverse(BuilderState *self, visitproc visit, void *arg)
 static int builder_clear(BuilderState *self)
 {
     Py_CLEAR(self->kernel);
+    for (int at = 0; at < ATTRIBUTES; at++) Py_CLEAR(self->attributes[at]);
     builder_drop(self);
     return 0;
 }
@@ -319,10 +332,27 @@ static void builder_dealloc(BuilderState *self)
 {
     PyObject_GC_UnTrack(self);
     builder_clear(self);
-    if (Py_TYPE(self) == known.builder && free_builder_count < MOST_FREE_BUILDERS)
-        free_builders[free_builder_count++] = self;
-    else
-        Py_TYPE(self)->tp_free((PyObject *)self);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+/* In the place of what a class does for its instances: one that Python never had is kept for the next. The class has
+ * nothing of its own in them (`__slots__ = ()`), so there is no more to let go of than the base knows. */
+static void builder_end(PyObject *object)
+{
+    BuilderState *self = (BuilderState *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    if (LIKELY(self->kernel && type == known.builder)) {
+        KernelState *kernel = self->kernel;
+        self->kernel = NULL;
+        builder_drop(self);
+        Py_DECREF(kernel);
+        if (LIKELY(free_builder_count < MOST_FREE_BUILDERS)) {
+            free_builders[free_builder_count++] = self;
+            return;
+        }
+    }
+    builder_dealloc(self);
+    Py_DECREF(type);
 }
 
 static PyMethodDef builder_methods[] = {
@@ -330,10 +360,15 @@ static PyMethodDef builder_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+#define MEMBER(name)                                                                                            \
+    {#name, T_OBJECT_EX, offsetof(BuilderState, attributes) + NUMBER_OF_##name * sizeof(PyObject *), 0, NULL},
+static PyMemberDef builder_members[] = {ATTRIBUTE_NAMES(MEMBER){NULL, 0, 0, 0, NULL}};
+
 PyTypeObject BuilderState_Type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "metrale_gpu_runtime.native._core.BuilderState",
     .tp_doc = "A launch being described.",
     .tp_basicsize = sizeof(BuilderState),
+    .tp_members = builder_members,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
     .tp_new = builder_new,
     .tp_dealloc = (destructor)builder_dealloc,
@@ -362,7 +397,8 @@ static PyObject *know_builder(PyObject *self, PyObject *object)
 {
     (void)self;
     PyTypeObject *type = (PyTypeObject *)object;
-    if (!PyType_Check(object) || type->tp_base != &BuilderState_Type || known.builder) {
+    if (!PyType_Check(object) || type->tp_base != &BuilderState_Type || known.builder ||
+        type->tp_basicsize != (Py_ssize_t)sizeof(BuilderState) || type->tp_weaklistoffset) {
         PyErr_SetString(PyExc_TypeError, "one class on this base is wanted");
         return NULL;
     }
@@ -385,6 +421,7 @@ static PyObject *know_builder(PyObject *self, PyObject *object)
         Py_DECREF(descriptor);
     }
     type->tp_vectorcall = builder_make;
+    type->tp_dealloc = builder_end;
     known.builder = (PyTypeObject *)Py_NewRef(object);
     return Py_NewRef(object);
 }

@@ -23,6 +23,8 @@
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
+/* For what a constant argument makes small. */
+#define INLINE static inline __attribute__((always_inline))
 
 /* What became of a call: done, not touched at all (Python takes it), or failed with a Python exception set. */
 typedef enum { DONE = 0, PYTHON = 1, FAILED = -1 } outcome;
@@ -66,7 +68,7 @@ extern struct known_classes {
 /* A recursive lock that costs nothing to speak of while nobody else wants it. */
 typedef struct {
     PyObject_HEAD
-    unsigned long owner; /* 0: free */
+    PyThreadState *owner; /* NULL: free */
     long count, waiting;
     bool is_posted;
     PyThread_type_lock wake;
@@ -152,11 +154,10 @@ void ring_push(Ring *ring, PyObject *entry);   /* takes no reference away */
 void ring_take_back(Ring *ring, PyObject *entry);
 outcome use_block(BlockState *block, int64_t stream, PyObject *operation);
 
-static inline bool lock_take(Lock *lock)
+static inline bool lock_take(Lock *lock, PyThreadState *me)
 {
-    extern int lock_wait(Lock *);
-    unsigned long me = PyThread_get_thread_ident();
-    if (LIKELY(lock->owner == 0)) {
+    extern int lock_wait(Lock *, PyThreadState *);
+    if (LIKELY(!lock->owner)) {
         lock->owner = me;
         lock->count = 1;
         return true;
@@ -165,13 +166,13 @@ static inline bool lock_take(Lock *lock)
         lock->count++;
         return true;
     }
-    return lock_wait(lock) == 0;
+    return lock_wait(lock, me) == 0;
 }
 
 static inline void lock_give(Lock *lock)
 {
     if (--lock->count) return;
-    lock->owner = 0;
+    lock->owner = NULL;
     if (UNLIKELY(lock->waiting && !lock->is_posted)) {
         lock->is_posted = true;
         PyThread_release_lock(lock->wake);
@@ -194,6 +195,7 @@ typedef struct {
 typedef int launch_extended_function(const LaunchConfig *config, void *kernel, void **parameters, void **extra);
 typedef int query_function(void *context); /* writes the thread's current context (or device) */
 typedef int enter_function(uint64_t context);
+typedef int enter_device_function(int device);
 
 /* What stands between a call and the driver of one backend. */
 struct Gate {
@@ -280,7 +282,7 @@ bool fits_grid(Gate *gate, const Extents *extents);
 void forget_answer(void);
 
 /* The caller's code and instruction (site.c); a new reference or NULL. */
-PyCodeObject *caller_code(int *instruction);
+PyCodeObject *caller_code(PyThreadState *thread, int *instruction);
 int site_setup(PyObject *module);
 
 /* ---------------------------------------------------------------- forms */

@@ -30,7 +30,7 @@ static inline uint8_t code_of_type(PyObject *type)
 }
 
 /* An int that fits 64 bits with its sign. */
-static inline bool read_int(PyObject *value, int64_t *number)
+INLINE bool read_int(PyObject *value, int64_t *number)
 {
 #if PY_VERSION_HEX >= 0x030c0000
     if (LIKELY(PyUnstable_Long_IsCompact((PyLongObject *)value))) {
@@ -86,7 +86,7 @@ static uint16_t round_to_16(double value, int exponent_bits, int fraction_bits)
     return sign | (uint16_t)(bits >= infinity ? infinity : bits);
 }
 
-static inline uint8_t read_float(uint8_t code, double value, void *place)
+INLINE uint8_t read_float(uint8_t code, double value, void *place)
 {
     if (UNLIKELY(value != value)) return CODE_NONE; /* a NaN's bits are Python's to choose */
     if (LIKELY(code == CODE_F32)) {
@@ -104,7 +104,7 @@ static inline uint8_t read_float(uint8_t code, double value, void *place)
     return code;
 }
 
-static inline uint8_t read_integer(uint8_t code, PyObject *value, void *place)
+INLINE uint8_t read_integer(uint8_t code, PyObject *value, void *place)
 {
     int64_t number;
     if (UNLIKELY(!read_int(value, &number))) return read_large(code, value, place);
@@ -144,7 +144,7 @@ static uint8_t read_typed(PyObject *value, void *place)
     return own;
 }
 
-static inline uint8_t read_number(uint8_t wanted, PyObject *value, void *place)
+INLINE uint8_t read_number(uint8_t wanted, PyObject *value, void *place)
 {
     PyTypeObject *type = Py_TYPE(value);
     if (type == &PyLong_Type) return read_integer(wanted, value, place);
@@ -158,7 +158,7 @@ static inline uint8_t read_number(uint8_t wanted, PyObject *value, void *place)
 }
 
 /* Memory of this backend that is alive; whether an address lies in it is the caller's to know. */
-static inline BlockState *live_block(Gate *gate, PyObject *allocation)
+INLINE BlockState *live_block(Gate *gate, PyObject *allocation)
 {
     if (UNLIKELY(!allocation || Py_TYPE(allocation) != known.allocation)) return NULL;
     BlockState *block = (BlockState *)((AllocationState *)allocation)->block;
@@ -166,7 +166,7 @@ static inline BlockState *live_block(Gate *gate, PyObject *allocation)
     return block;
 }
 
-static inline uint8_t read_pointer(Gate *gate, PyObject *value, void *place, BlockState **block)
+INLINE uint8_t read_pointer(Gate *gate, PyObject *value, void *place, BlockState **block)
 {
     PyTypeObject *type = Py_TYPE(value);
     if (LIKELY(type == known.device_buffer)) {
@@ -198,7 +198,7 @@ static inline uint8_t read_pointer(Gate *gate, PyObject *value, void *place, Blo
 
 /* Reads a value for a place that wants `wanted` (CODE_NONE: only what carries its own type), and writes its bytes.
  * What it was read as; CODE_NONE where Python reads it. Never raises. `block` is set for a pointer. */
-static inline uint8_t read_into(Gate *gate, uint8_t wanted, PyObject *value, void *place, BlockState **block)
+INLINE uint8_t read_into(Gate *gate, uint8_t wanted, PyObject *value, void *place, BlockState **block)
 {
     *block = NULL;
     if (wanted >= CODE_POINTER) return read_pointer(gate, value, place, block);

@@ -9,23 +9,39 @@ enum answer_kind { NO_ANSWER, REFUSED, NOT_RESTORED, NOT_ENTERED };
 
 /* A refusal goes the way of any other: Python makes the launch again, and takes this for the driver's answer. */
 static _Thread_local struct {
-    PyObject *target; /* borrowed: only compared */
+    uint64_t function; /* the kernel whose launch it was */
     enum answer_kind kind;
     int code;
 } answer;
 
 void forget_answer(void) { answer.kind = NO_ANSWER; }
 
-static PyObject *take_answer(PyObject *self, PyObject *target)
+static PyObject *take_answer(PyObject *self, PyObject *function)
 {
     (void)self;
-    if (LIKELY(answer.kind == NO_ANSWER) || answer.target != target) Py_RETURN_NONE;
+    if (LIKELY(answer.kind == NO_ANSWER)) Py_RETURN_NONE;
+    uint64_t number = PyLong_AsUnsignedLongLong(function);
+    if (number == (uint64_t)-1 && PyErr_Occurred()) return NULL;
+    if (number != answer.function) Py_RETURN_NONE;
     enum answer_kind kind = answer.kind;
     answer.kind = NO_ANSWER;
     return Py_BuildValue("Oi", kind == REFUSED ? Py_True : Py_False, answer.code);
 }
 
 /* ---------------------------------------------------------------- the driver's call */
+
+/* Makes a context current, or what is one: a device, where those have 4 bytes. */
+static int enter_context(Gate *gate, enter_function *enter, uint64_t context)
+{
+    if (gate->context_nbytes == 4) return ((enter_device_function *)(void *)enter)((int)context);
+    return enter(context);
+}
+
+static int leave_context(Gate *gate, uint64_t former)
+{
+    uint64_t place = 0;
+    return enter_context(gate, gate->leave, gate->leave_takes_place ? (uint64_t)(uintptr_t)&place : former);
+}
 
 static inline int ask_launch(Gate *gate, LaneState *lane, Plan *plan, const Extents *e, void **parameters)
 {
@@ -49,7 +65,7 @@ static inline int call_driver(Gate *gate, uint64_t current, LaneState *lane, Pla
     *kind = NO_ANSWER;
     PyThreadState *thread = PyEval_SaveThread();
     if (UNLIKELY(!is_current)) {
-        code = gate->enter(gate->context);
+        code = enter_context(gate, gate->enter, gate->context);
         if (code) {
             *kind = NOT_ENTERED; /* nothing was asked of the driver: Python tries anew, and says why it cannot */
             PyEval_RestoreThread(thread);
@@ -59,8 +75,7 @@ static inline int call_driver(Gate *gate, uint64_t current, LaneState *lane, Pla
     code = ask_launch(gate, lane, plan, e, parameters);
     if (UNLIKELY(code)) *kind = REFUSED;
     if (UNLIKELY(!is_current)) {
-        uint64_t place = 0;
-        int second = gate->leave(gate->leave_takes_place ? (uint64_t)(uintptr_t)&place : current);
+        int second = leave_context(gate, current);
         if (second && !code) {
             *kind = NOT_RESTORED;
             code = second;
@@ -75,7 +90,8 @@ static inline outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const 
 {
     if (UNLIKELY(!gate->launch || !lane->has_raw || !e->grid[0] || !e->grid[1] || !e->grid[2])) return PYTHON;
     Lock *lock = (Lock *)lane->lock;
-    if (UNLIKELY(!lock_take(lock))) return FAILED;
+    PyThreadState *thread = PyThreadState_Get();
+    if (UNLIKELY(!lock_take(lock, thread))) return FAILED;
     outcome result = PYTHON;
     /* Asked with the lock: another thread may have had its turn while it was waited for. */
     if (UNLIKELY(!gate_is_open(gate))) goto end;
@@ -97,14 +113,14 @@ static inline outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const 
         goto end;
     }
     record->facts = Py_NewRef(plan->facts);
-    record->code = caller_code(&record->instruction);
+    record->code = caller_code(thread, &record->instruction);
     record->stream = lane->handle;
     record->sequence = lane->issued + 1;
     record->ordinal = ++gate->ordinal;
     memcpy(record->grid, e->grid, sizeof *e);
     record->nbytes = plan->nbytes;
     if (UNLIKELY(plan->nbytes > sizeof record->small)) {
-        record->image = PyMem_Malloc(plan->nbytes);
+        record->image = PyMem_Malloc(plan->nbytes + 8);
         if (!record->image) {
             record->image = record->small;
             record->nbytes = 0;
@@ -115,7 +131,8 @@ static inline outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const 
             goto end;
         }
     }
-    memcpy(record->image, image, plan->nbytes);
+    /* In whole words: both ends have room for that, and a call of memcpy costs as much as the copy. */
+    for (uint32_t at = 0; at < plan->nbytes; at += 8) memcpy(record->image + at, image + at, 8);
     for (uint32_t at = 0; at < block_count; at++) {
         if (UNLIKELY(use_block(blocks[at], lane->handle, (PyObject *)record) != DONE)) {
             record->sequence = lane->issued;
@@ -137,7 +154,7 @@ static inline outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const 
         record->rejected = true;
         ring_take_back((Ring *)lane->ring, (PyObject *)record);
         if (gate->ordinal == record->ordinal) gate->ordinal--;
-        answer.target = plan->target;
+        answer.function = plan->function;
         answer.kind = kind == NOT_ENTERED ? NO_ANSWER : kind;
         answer.code = code;
     }
@@ -454,7 +471,7 @@ PyTypeObject ModuleState_Type = {
 
 static PyMethodDef launch_functions[] = {
     {"take_answer", take_answer, METH_O,
-     "(is_refusal, code) that the driver gave to this target's launch on this thread, once; else None."},
+     "(is_refusal, code) that the driver gave to this kernel's launch on this thread, once; else None."},
     {NULL, NULL, 0, NULL},
 };
 

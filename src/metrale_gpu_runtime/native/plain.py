@@ -211,8 +211,6 @@ class SequenceState:
 class BuilderState:
     """A launch being described: here the class above does it all."""
 
-    __slots__ = ()
-
     def _spill(self) -> None:
         """Let Python have all that was given so far: here it has."""
 
@@ -240,6 +238,6 @@ def know_package(folder: str, callers: str) -> None:
     """Tell the package's folder, and the folder in it that is a caller."""
 
 
-def take_answer(target: object) -> tuple[bool, int] | None:
-    """What the driver answered to this target's launch, made natively: never anything here."""
+def take_answer(function: int) -> tuple[bool, int] | None:
+    """What the driver answered to this kernel's launch, made natively: never anything here."""
     return None

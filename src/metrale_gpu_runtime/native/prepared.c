@@ -43,7 +43,7 @@ static Image *image_new(Plan *plan)
 {
     Image *image = PyMem_Malloc(sizeof(Image) + plan->count * sizeof(void *));
     if (!image) return NULL;
-    image->memory = PyMem_Calloc(1, plan->nbytes + BLOCK_ALIGNMENT);
+    image->memory = PyMem_Calloc(1, plan->nbytes + BLOCK_ALIGNMENT + 8);
     if (!image->memory) {
         PyMem_Free(image);
         return NULL;

@@ -28,8 +28,8 @@ typedef struct {
     uint8_t wanted, nbytes;
     bool is_set;
     uint64_t accepted; /* a bit for each code that was found to fit all the places */
-    uint32_t count, mark;
-    SlotPlace *places;
+    uint32_t count;
+    SlotPlace *places; /* in the order of the launches */
     unsigned char bytes[16];
 } Variant;
 
@@ -390,7 +390,7 @@ static uint32_t call_driver_for_all(Run *run, uint64_t current, int *code, enum 
     *kind = NO_ANSWER;
     *code = 0;
     PyThreadState *thread = PyEval_SaveThread();
-    if (!is_current && (*code = gate->enter(gate->context))) {
+    if (!is_current && (*code = enter_context(gate, gate->enter, gate->context))) {
         *kind = NOT_ENTERED;
         PyEval_RestoreThread(thread);
         return 0;
@@ -414,8 +414,7 @@ static uint32_t call_driver_for_all(Run *run, uint64_t current, int *code, enum 
     }
     if (UNLIKELY(*code)) *kind = REFUSED;
     if (!is_current) {
-        uint64_t place = 0;
-        int second = gate->leave(gate->leave_takes_place ? (uint64_t)(uintptr_t)&place : current);
+        int second = leave_context(gate, current);
         if (second && !*code) {
             *kind = NOT_RESTORED;
             *code = second;
@@ -424,6 +423,16 @@ static uint32_t call_driver_for_all(Run *run, uint64_t current, int *code, enum 
     }
     PyEval_RestoreThread(thread);
     return made;
+}
+
+/* Whether another argument names a block in a later launch of the very call that is being noted. */
+static bool is_used_later(BlockState *block, Run *run, LaneState *lane, int64_t sequence, uint32_t item)
+{
+    PyObject *last = block->last_use;
+    if (!last) return false;
+    if (Py_TYPE(last) == &Mark_Type) return ((Mark *)last)->holder == run->holder && ((Mark *)last)->item > item;
+    return Py_TYPE(last) == &Record_Type && ((Record *)last)->stream == lane->handle &&
+           ((Record *)last)->sequence > sequence;
 }
 
 #define MOST_VARIANTS 64
@@ -473,7 +482,7 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
         if (!run->variants[at].is_set && !(is_given >> at & 1)) return PYTHON;
 
     Lock *lock = (Lock *)lane->lock;
-    if (UNLIKELY(!lock_take(lock))) return FAILED;
+    if (UNLIKELY(!lock_take(lock, PyThreadState_Get()))) return FAILED;
     outcome result = PYTHON;
     if (UNLIKELY(!gate_is_open(gate) || run->is_busy || self->run != run)) goto end;
     if (UNLIKELY((lane->capture && lane->capture != Py_None) || !is_empty_text(lane->gone))) goto end;
@@ -511,12 +520,13 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
         Variant *variant = &run->variants[at];
         if (!variant->allocation) continue;
         BlockState *block = block_of(variant->allocation);
-        /* Another argument may name it in a later launch of this very call. */
-        PyObject *last = block->last_use;
-        if (last && Py_TYPE(last) == &Mark_Type && ((Mark *)last)->holder == run->holder &&
-            ((Mark *)last)->item > run->mark_items[variant->mark])
-            continue;
-        if (use_block(block, lane->handle, (PyObject *)run->marks[variant->mark]) != DONE) goto failed;
+        uint32_t item = variant->places[variant->count - 1].item;
+        if (is_used_later(block, run, lane, call->sequence + 1 + item, item)) continue;
+        /* No mark: the next call may have other memory here, and this one's launch is its last then. */
+        Record *record = record_of(call, item);
+        outcome used = record ? use_block(block, lane->handle, (PyObject *)record) : FAILED;
+        Py_XDECREF(record);
+        if (used != DONE) goto failed;
     }
     gate->ordinal += run->count;
     ring_push((Ring *)lane->ring, (PyObject *)call);
@@ -531,9 +541,16 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
     result = DONE;
     if (UNLIKELY(kind != NO_ANSWER)) {
         call->count = made;
+        for (uint32_t at = 0; at < run->variant_count; at++) {
+            PyObject *allocation = run->variants[at].allocation;
+            PyObject *last = allocation ? block_of(allocation)->last_use : NULL;
+            if (last && Py_TYPE(last) == &Record_Type && ((Record *)last)->stream == lane->handle &&
+                ((Record *)last)->sequence > lane->issued)
+                ((Record *)last)->sequence = lane->issued;
+        }
         if (gate->ordinal == call->ordinal + run->count) gate->ordinal = call->ordinal + made;
         *rest = made;
-        answer.target = run->items[made].plan->target;
+        answer.function = run->items[made].plan->function;
         answer.kind = kind == NOT_ENTERED ? NO_ANSWER : kind;
         answer.code = code;
     }
@@ -807,10 +824,6 @@ static Run *run_new(PyObject *launches)
         Named *named = &run->named[run->named_count++];
         named->allocation = Py_NewRef(allocation);
         named->mark = mark_for(run, (uint32_t)PyLong_AsUnsignedLong(number), mark_of_item);
-    }
-    for (uint32_t at = 0; at < run->variant_count; at++) {
-        Variant *variant = &run->variants[at];
-        variant->mark = mark_for(run, variant->places[variant->count - 1].item, mark_of_item);
     }
     result = 0;
 end:

@@ -36,9 +36,9 @@ static bool is_inside(PyCodeObject *code)
     return !starts_with(name, callers);
 }
 
-static PyCodeObject *slow_caller_code(int *instruction)
+static PyCodeObject *slow_caller_code(PyThreadState *thread, int *instruction)
 {
-    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
+    PyFrameObject *frame = PyThreadState_GetFrame(thread);
     while (frame) {
         PyCodeObject *code = PyFrame_GetCode(frame);
         PyFrameObject *back = is_inside(code) ? PyFrame_GetBack(frame) : NULL;
@@ -57,16 +57,25 @@ static PyCodeObject *slow_caller_code(int *instruction)
     return NULL;
 }
 
-PyCodeObject *caller_code(int *instruction)
+#if READS_FRAMES
+static PyCodeObject *latest_caller; /* held: the code that was found last not to be the package's own */
+#endif
+
+PyCodeObject *caller_code(PyThreadState *thread, int *instruction)
 {
 #if READS_FRAMES
-    _PyInterpreterFrame *frame = PyThreadState_Get()->cframe->current_frame;
-    if (LIKELY(frame && !is_inside(frame->f_code))) {
+    _PyInterpreterFrame *frame = thread->cframe->current_frame;
+    if (LIKELY(frame != NULL)) {
+        PyCodeObject *code = frame->f_code;
+        if (UNLIKELY(code != latest_caller)) {
+            if (is_inside(code)) return slow_caller_code(thread, instruction);
+            Py_XSETREF(latest_caller, (PyCodeObject *)Py_NewRef(code));
+        }
         *instruction = _PyInterpreterFrame_LASTI(frame);
-        return (PyCodeObject *)Py_NewRef(frame->f_code);
+        return (PyCodeObject *)Py_NewRef(code);
     }
 #endif
-    return slow_caller_code(instruction);
+    return slow_caller_code(thread, instruction);
 }
 
 static PyObject *know_package(PyObject *self, PyObject *arguments)

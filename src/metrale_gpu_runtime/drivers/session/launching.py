@@ -99,7 +99,7 @@ class SessionLaunchTarget(LaunchTarget):
         try:
             if geometry.shared_mem or geometry.cluster is not None:
                 kernel.allow(geometry)
-            answer = take_answer(self)
+            answer = take_answer(kernel.handle)
             if answer is None:
                 self._calls.queue(raw, self._launch, kernel.handle, geometry, raw, parameters)
             else:
