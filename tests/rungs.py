@@ -57,10 +57,9 @@ def _has_weights() -> bool:
 
 
 def _has_small_stub() -> bool:
-    # Lies in tests/cuda, whose tests alone ask for it and have that folder on the path.
-    from small_stub import can_be_built
+    from bench.launch.stub import is_here
 
-    return can_be_built()
+    return is_here()
 
 
 def _has_standin() -> bool:

@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from .memory.lazy import MappingBudget as MappingBudget
     from .memory.pinned import PinnedMemory as PinnedMemory
     from .memory.redzones import RedzoneDamage as RedzoneDamage
+    from .native import launch_core as launch_core
     from .prepared import LaunchSequence as LaunchSequence
     from .prepared import PreparedLaunch as PreparedLaunch
     from .scalars import Scalar as Scalar
@@ -171,6 +172,7 @@ _HOMES = {
     "memory.lazy": ("LazyBuffer", "MappingBudget"),
     "memory.pinned": ("PinnedMemory",),
     "memory.redzones": ("RedzoneDamage",),
+    "native": ("launch_core",),
     "prepared": ("LaunchSequence", "PreparedLaunch"),
     "scalars": (
         "Scalar",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 import time
 import warnings
@@ -23,6 +22,7 @@ from .memory.ledger import Ledger
 from .memory.peers import PeerAccess
 from .memory.pointers import PointerReader
 from .memory.scratch import ScratchPool
+from .native import Gate
 from .trace.findings import FaultBook
 from .trace.nvtx_ranges import open_nvtx
 
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
+
+# Why a launch goes through Python: each is a bit of the gate.
+SHUT_BY_TROUBLE, SHUT_BY_DEBUG_SYNC, SHUT_BY_TRACES, SHUT_BY_NVTX, SHUT_BY_RECORDING = 2, 4, 8, 16, 32
 
 LONGEST_CALL_S = 10.0
 """How long closing waits for other threads' calls on events; a wait for a kernel that never ends may take for ever."""
@@ -77,7 +80,8 @@ class BackendBooks:
         self._trouble: Callable[[], GpuError] | None = None
         self._is_closed = self._is_closing = False
         self._debug_sync_count = 1 if debug_sync else 0
-        self._ordinals = itertools.count(1)
+        # Numbers the launches, and stands shut before the native launch core while Python has to make them.
+        self._gate = self._ordinals = Gate()
         self._traces: tuple[Trace, ...] = ()
         # None unless a profiler listens: then launches and ranges are told to it.
         self._nvtx = open_nvtx()
@@ -93,7 +97,40 @@ class BackendBooks:
         self._event_calls = 0
         # The thread that is closing this backend: what is refused to all others it still may do.
         self._closer = 0
+        self._recordings = 0
+        self._open_gate()
         self._default_lane = self._open_lane(DEFAULT_STREAM)
+        self._gate.use_by_default(self._default_lane)
+
+    def _open_gate(self) -> None:
+        """Tell the launch core what it has to know of this backend."""
+        gate, capabilities = self._gate, self._capabilities
+        x, y, z = (min(extent, (1 << 32) - 1) for extent in capabilities.max_grid)
+        gate.limit(x, y, z, capabilities.max_threads_per_launch or 0, capabilities.null_pointers)
+        native = self._driver.native_calls()
+        self._has_native_calls = native is not None
+        if native is not None:
+            gate.call(
+                native.launch,
+                native.is_extended,
+                native.query,
+                native.enter,
+                native.leave,
+                native.context,
+                native.context_nbytes,
+                native.leave_takes_place,
+            )
+        gate.watch(self._ledger, self._ledger.dropped, *self._in_flight.watched, self._progress)
+        self._set_gate()
+
+    def _set_gate(self) -> None:
+        """Shut the gate for whatever makes launches unusual now. To be called after each change of it."""
+        gate = self._gate
+        gate.shut(SHUT_BY_TROUBLE, self._trouble is not None)
+        gate.shut(SHUT_BY_DEBUG_SYNC, self._debug_sync_count > 0)
+        gate.shut(SHUT_BY_TRACES, bool(self._traces))
+        gate.shut(SHUT_BY_NVTX, self._nvtx is not None)
+        gate.shut(SHUT_BY_RECORDING, self._recordings > 0)
 
     # ------------------------------------------------ what it is
 
@@ -169,6 +206,7 @@ class BackendBooks:
             told = told.__cause__ or told.__context__
         if fault.context_lost and self._trouble is None:
             self._trouble = lambda: self._faults.context_lost(self._capabilities)
+            self._set_gate()
         return error
 
     def _begin_closing(self) -> None:
@@ -178,6 +216,7 @@ class BackendBooks:
         self._trouble = lambda: HandleClosed(
             f"the backend on {device} is being closed; open it again with open_backend()"
         )
+        self._set_gate()
         with self._lock:
             lanes = list(self._lanes.values())
         for lane in lanes:
@@ -194,6 +233,7 @@ class BackendBooks:
         self._is_closed = True
         device = self._capabilities.device
         self._trouble = lambda: HandleClosed(f"the backend on {device} is closed; open it again with open_backend()")
+        self._set_gate()
         self._closer = 0
 
     def _leave_to_parent(self) -> None:
@@ -213,6 +253,7 @@ class BackendBooks:
             "sides of a fork; open it after the fork, in processes that do not come from one with an open "
             f'{name} backend (multiprocessing: the "spawn" start method)'
         )
+        self._set_gate()
 
     # ------------------------------------------------ streams
 
@@ -232,6 +273,8 @@ class BackendBooks:
             progress=self._progress,
             floor=self._sequence_floor,
         )
+        if self._has_native_calls:
+            lane.raw = self._driver.native_stream(handle)
         with self._lock:
             if self._is_closing:
                 lane.gone = "closed with its backend"

@@ -15,6 +15,7 @@ from .lending import HostArgument, HostLoan, In, InOut, Out
 from .memory.allocation import Allocation
 from .memory.ledger import Ledger
 from .memory.pointers import PointerValue, dead_pointer, foreign_memory
+from .native import BufferState, know_buffer
 from .scalars import ScalarType
 
 if TYPE_CHECKING:
@@ -23,20 +24,25 @@ if TYPE_CHECKING:
 __all__ = ["DeviceBuffer", "HostArgument", "HostLoan", "In", "InOut", "Out", "as_numpy"]
 
 
-class DeviceBuffer:
+@know_buffer
+class DeviceBuffer(BufferState):
     """Device memory, freed when the last reference to it (views and pointers of it included) drops.
 
     Made by `gpu.buffer(nbytes)`, `gpu.empty(shape, dtype)`, `gpu.array(host)`. Elements lie in C order, one behind the
     other. Slices along the first axis are views. `free()`, or the end of a `with` block, gives it back at once.
     """
 
-    __slots__ = ("__weakref__", "_allocation", "_element", "_gpu", "_offset", "_shape")
+    __slots__ = ("__weakref__", "_element", "_gpu", "_offset", "_shape")
 
     def __init__(
         self, gpu: GpuBackend, allocation: Allocation, offset: int, shape: tuple[int, ...], element: Element
     ) -> None:
         self._gpu, self._allocation, self._offset = gpu, allocation, offset
         self._shape, self._element = shape, element
+        # Worked out once: a launch asks for them each time.
+        self._scalar = element.scalar
+        self._nbytes = count_of(shape) * element.nbytes
+        self._address = allocation.base + offset if self._nbytes else 0
 
     # ------------------------------------------------ what it is
 
@@ -52,7 +58,7 @@ class DeviceBuffer:
     @property
     def address(self) -> int:
         """The device address of its first byte; 0 when it has none."""
-        return self._allocation.base + self._offset if self.nbytes else 0
+        return self._address
 
     @property
     def ptr(self) -> DevicePtr:
@@ -61,7 +67,7 @@ class DeviceBuffer:
 
     @property
     def nbytes(self) -> int:
-        return count_of(self._shape) * self._element.nbytes
+        return self._nbytes
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -276,7 +276,8 @@ class CheckedLaunch:
             producers=producers_of(pointers),
             arguments=lambda: describe_arguments(signature, summary),
             site=site,
-            kernel=(kernel, pointers),
+            kernel=kernel,
+            pointers=pointers,
         )
 
 

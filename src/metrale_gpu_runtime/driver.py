@@ -133,6 +133,37 @@ class TensorMapDescription:
     out_of_bounds_fill: str = "NONE"
 
 
+@dataclass(frozen=True, slots=True)
+class NativeCalls:
+    """The addresses of a driver's C calls, for a launch without Python between. All return 0 for success.
+
+    `launch` has the arguments of cuLaunchKernel, or of cuLaunchKernelEx where `is_extended`. `query` writes the
+    thread's current context (`context_nbytes` bytes) to the address it is given. Where that is not `context`, `enter`
+    is called with it before a launch and `leave` after it: with the address of a place for the context that was left
+    where `leave_takes_place`, else with what `query` gave.
+    """
+
+    launch: int
+    is_extended: bool
+    query: int
+    enter: int
+    leave: int
+    context: int
+    context_nbytes: int
+    leave_takes_place: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NativeForm:
+    """How a target's launches are made natively: the driver's function, and where each argument lies in the block.
+
+    The image may be handed over as it is when the block lies at a multiple of `alignment`.
+    """
+
+    function: int
+    alignment: int
+
+
 class LaunchTarget(ABC):
     """A kernel made ready to be launched with one argument layout. Safe to use from several threads at once."""
 
@@ -158,6 +189,10 @@ class LaunchTarget(ABC):
         Called instead of `submit` where Capabilities.explicit_residency and the launch has named such memory.
         """
         self.submit(image, geometry, stream, ordinal)
+
+    def native_form(self) -> NativeForm | None:
+        """How its launches are made by Driver.native_calls; None where only `submit` can."""
+        return None
 
 
 class Driver(ABC):
@@ -357,6 +392,15 @@ class Driver(ABC):
     @abstractmethod
     def elapsed_ms(self, start: EventHandle, end: EventHandle) -> float:
         """Milliseconds between two events, both reached and both with timing."""
+
+    def native_calls(self) -> NativeCalls | None:
+        """The C calls behind `LaunchTarget.submit`, None where there are none to be had.
+
+        They are made for launches without clusters, attributes and cooperation, with the stream's `native_stream`. What
+        the driver answers to one is handed to `native.take_answer` when it is no success: the same launch is then
+        submitted, and raises for it instead of asking the driver.
+        """
+        return None
 
     def native_stream(self, stream: StreamHandle) -> int:
         """The handle by which other libraries know this stream. Only called where Capabilities.raw_stream_handles.
@@ -564,5 +608,7 @@ __all__ = [
     "KernelBinding",
     "LaunchTarget",
     "MemoryKind",
+    "NativeCalls",
+    "NativeForm",
     "TensorMapDescription",
 ]

@@ -126,6 +126,11 @@ class Geometry:
         return self.grid.volume == 0
 
     @property
+    def is_plain(self) -> bool:
+        """True when it asks for nothing beyond grid, block and shared memory."""
+        return self.cluster is None and not self.cooperative and self.attributes is None
+
+    @property
     def extras(self) -> str:
         """What it asks for beyond grid, block and shared memory, as text; "" for a plain launch."""
         parts = [f"cluster {self.cluster.as_tuple()}"] if self.cluster is not None else []

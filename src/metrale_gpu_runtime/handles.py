@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NewType, Protocol
 
+from .native import PointerState, know_pointer
+
 KernelHandle = NewType("KernelHandle", int)
 ModuleHandle = NewType("ModuleHandle", int)
 StreamHandle = NewType("StreamHandle", int)
@@ -23,7 +25,8 @@ class AllocationLike(Protocol):
     def nbytes(self) -> int: ...
 
 
-class DevicePtr:
+@know_pointer
+class DevicePtr(PointerState):
     """An address on a device, and the allocation it lies in (None: untracked).
 
     Arithmetic keeps the allocation; it is not bounds-checked here but where the pointer is used, so that a
@@ -32,7 +35,7 @@ class DevicePtr:
     Raises ValueError when the address is negative or over 64 bits, TypeError when it is no integer.
     """
 
-    __slots__ = ("__weakref__", "_address", "_allocation")
+    __slots__ = ("__weakref__",)
 
     def __init__(self, address: int, allocation: AllocationLike | None = None) -> None:
         if isinstance(address, bool) or not hasattr(type(address), "__index__"):

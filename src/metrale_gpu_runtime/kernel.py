@@ -33,11 +33,24 @@ from .errors import (
 )
 from .geometry import Dim3, Extent, Geometry, threads
 from .handles import KernelHandle
+from .launch_codes import codes_of, specs_of
 from .limits import PORTABLE_CLUSTER_BLOCKS, check_arguments, check_geometry, local_nbytes
+from .native import (
+    BLOCK_ALIGNMENT,
+    MOST_ARGUMENTS,
+    MOST_NBYTES,
+    ConfiguredState,
+    KernelState,
+    ModuleState,
+    call_directly,
+    know_configured,
+    know_kernel,
+)
 from .signature import ArgumentDescription, KernelSignature
 from .signature.checking import count_error, local_advice
 from .signature.local_memory import refuse_both_ways, without_shared_memory
 from .signature.mangled import readable_name
+from .trace.launches import LaunchFacts
 from .trace.site import call_site
 
 if TYPE_CHECKING:
@@ -62,15 +75,18 @@ class CheckedLayout:
     local_nbytes: int = 0
 
 
-class Kernel:
+@know_kernel
+class Kernel(KernelState):
     """A kernel of a loaded module. `kernel[grid, block, shared_mem, stream](*values, **by_name)` launches it.
+
+    Shared memory and stream may be left out. Grid and block are an integer or up to three; the grid counts blocks.
+    `kernel[…]` raises GeometryError, LimitExceeded.
 
     Made by `gpu.kernel(module, function)` or `module["function"]`. Safe to share between threads: arguments live in
     the launch, never here. It keeps its module loaded.
     """
 
     def __init__(self, module: Module, loaded: LoadedFunction) -> None:
-        self._module = module
         self._loaded = loaded
         self._title = readable_name(loaded.name) + loaded.constants.shown
         # The signature speaks in errors, so it has the name that a person knows the kernel by.
@@ -82,15 +98,18 @@ class Kernel:
         self._residency: dict[tuple[int, int], int] = {}
         self._cluster_limits: dict[Geometry, int] = {}
         self._lock = threading.Lock()
+        self._belong(module.gpu, module.gpu._gate, module, specs_of(self._signature))
 
     @property
     def gpu(self) -> GpuBackend:
         """The backend it was loaded on."""
-        return self._module.gpu
+        gpu: GpuBackend = self._module.gpu
+        return gpu
 
     @property
     def module(self) -> Module:
-        return self._module
+        module: Module = self._module
+        return module
 
     @property
     def function(self) -> str:
@@ -136,11 +155,12 @@ class Kernel:
 
     # ------------------------------------------------ launching
 
-    def __getitem__(self, configuration: object) -> ConfiguredKernel:
-        """`kernel[grid, block]`, `kernel[grid, block, shared_mem]`, `kernel[grid, block, shared_mem, stream]`.
+    if TYPE_CHECKING:
 
-        Grid and block are an integer or up to three; the grid counts blocks. Raises GeometryError, LimitExceeded.
-        """
+        def __getitem__(self, configuration: object) -> ConfiguredKernel: ...
+
+    def _configure(self, configuration: object) -> ConfiguredKernel:
+        """`kernel[…]` wherever the launch core has not done it before."""
         parts = configuration if isinstance(configuration, tuple) else (configuration,)
         if not 2 <= len(parts) <= 4:
             raise GeometryError(
@@ -154,6 +174,14 @@ class Kernel:
         grid, slots = read_grid(parts[0], self.title)
         geometry = geometry_of(grid, parts[1], shared_mem, kernel=self.title)
         return ConfiguredKernel(self, geometry, slots, stream)
+
+    def geometry_of(self, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, shared_mem: int) -> Geometry:
+        """The launch core's: a plain shape."""
+        return Geometry(Dim3(gx, gy, gz), Dim3(bx, by, bz), shared_mem)
+
+    def no_grid_slots(self) -> GridSlots:
+        """The launch core's: what a shape of numbers has."""
+        return GridSlots()
 
     def over(
         self, total: Extent, block: Extent = 256, *, shared_mem: int = 0, stream: object = None
@@ -217,6 +245,8 @@ class Kernel:
         if len(self._shapes) >= _MEMO_LIMIT:
             self._shapes = set()
         self._shapes.add(geometry)
+        if geometry.is_plain:
+            self._learn_shape(*geometry.block.as_tuple(), geometry.shared_mem)
 
     def _check_residency(self, geometry: Geometry) -> None:
         """A cooperative grid must be on the device all at once, or it waits for itself for ever."""
@@ -280,7 +310,24 @@ class Kernel:
                 if len(layouts) >= _MEMO_LIMIT:
                     layouts.clear()
                 layouts[descriptions] = known
+        self._learn(descriptions, known)
         return known
+
+    def allow_shared_mem(self, nbytes: int) -> None:
+        """The engine's: a launch with so much dynamic shared memory was made, so that others need no preparing."""
+        if nbytes > self._allowed_shared_mem:
+            self._allowed_shared_mem = nbytes
+
+    def _learn(self, descriptions: tuple[ArgumentDescription, ...], checked: CheckedLayout) -> None:
+        """Tell the launch core of a checked argument list, where it can make such launches."""
+        codes, form, layout = codes_of(descriptions), checked.target.native_form(), checked.layout
+        # Where local memory is a parameter, the same arguments stand for others with dynamic shared memory.
+        if codes is None or form is None or self._sharing is not None:
+            return
+        if len(codes) > MOST_ARGUMENTS or layout.nbytes > MOST_NBYTES or form.alignment > BLOCK_ALIGNMENT:
+            return
+        facts = LaunchFacts(self._title, self._module.name, self._signature, descriptions, layout.offsets)
+        self._learn_plan(codes, layout.offsets, layout.nbytes, form.function, facts, checked.target)
 
     def check_replaced(
         self, arguments: Sequence[Argument], index: int, replacement: Argument, shared_mem: int = 0
@@ -345,15 +392,33 @@ def _remember(known: dict[_K, int], key: _K, value: int) -> None:
     known[key] = value
 
 
-class ConfiguredKernel:
-    """A kernel with its geometry: call it with the values. Keeps nothing of a call.
+@know_configured
+@call_directly
+class ConfiguredKernel(ConfiguredState):
+    """A kernel with its geometry: call it with the values, `configured(*values, **by_name)`. Keeps nothing of a call.
+
+    A call raises the ArgumentError family before anything runs, LaunchError where the driver refuses.
 
     `.cluster`, `.cooperative`, `.programmatic`, `.priority`, `.memory_sync_domain` and `.uses` return another one, as
     the builder's calls of the same names describe them: `kernel[grid, block].priority(-2)(x, n)`. Each is checked at
     once.
     """
 
-    __slots__ = ("_geometry", "_grid_slots", "_kernel", "_stream", "_uses")
+    __slots__ = ("__weakref__", "_uses")
+
+    _kernel: Kernel
+    _geometry: Geometry
+    _grid_slots: GridSlots
+
+    def __new__(
+        cls,
+        kernel: Kernel,
+        geometry: Geometry,
+        grid_slots: GridSlots,
+        stream: object,
+        uses: tuple[PointerValue, ...] = (),
+    ) -> ConfiguredKernel:
+        return super().__new__(cls)
 
     def __init__(
         self,
@@ -365,8 +430,12 @@ class ConfiguredKernel:
     ) -> None:
         if not grid_slots.axes:
             kernel.check_geometry(geometry)
-        self._kernel, self._geometry, self._grid_slots, self._stream = kernel, geometry, grid_slots, stream
         self._uses = uses
+        shape = None
+        # The launch core makes no call of one that names memory beside its arguments.
+        if geometry.is_plain and not grid_slots.axes and not uses:
+            shape = (*geometry.grid.as_tuple(), *geometry.block.as_tuple(), geometry.shared_mem)
+        self._compile(kernel, kernel.gpu.lane_of(stream), shape, stream, geometry, grid_slots)
 
     @property
     def kernel(self) -> Kernel:
@@ -408,19 +477,24 @@ class ConfiguredKernel:
         """The same with memory that the kernel reaches through other memory: `KernelLaunch.uses` says what for."""
         kernel = self._kernel
         more = [kernel.gpu.resolve_pointer(each, what=f"{kernel.title}: .uses()") for each in pointers]
-        return self._with(self._geometry, (*self._uses, *more))
+        return self._with(self._geometry, (*self._used, *more))
+
+    @property
+    def _used(self) -> tuple[PointerValue, ...]:
+        # The launch core makes those of `kernel[…]` without the attribute.
+        return getattr(self, "_uses", ())
 
     def _with(self, geometry: Geometry, uses: tuple[PointerValue, ...] | None = None) -> ConfiguredKernel:
         return ConfiguredKernel(
-            self._kernel, geometry, self._grid_slots, self._stream, self._uses if uses is None else uses
+            self._kernel, geometry, self._grid_slots, self._stream, self._used if uses is None else uses
         )
 
-    def __call__(self, *values: object, **by_name: object) -> None:
-        """Launch. Raises the ArgumentError family before anything runs, LaunchError where the driver refuses."""
+    def _call_plainly(self, *values: object, **by_name: object) -> None:
+        """Every call that the launch core does not do by itself."""
         kernel = self._kernel
         stream = kernel.gpu.resolve_stream(self._stream)
         site = call_site(2)
-        run_checked(kernel.checked_launch(self._geometry, self._grid_slots, values, by_name, site, self._uses), stream)
+        run_checked(kernel.checked_launch(self._geometry, self._grid_slots, values, by_name, site, self._used), stream)
 
     def prepare(self, *values: object, **by_name: object) -> PreparedLaunch:
         """Check everything now and return a launch to be called often; values may be slots."""
@@ -429,11 +503,11 @@ class ConfiguredKernel:
         kernel = self._kernel
         stream: Stream = kernel.gpu.resolve_stream(self._stream)
         site = call_site(2)
-        launch = kernel.checked_launch(self._geometry, self._grid_slots, values, by_name, site, self._uses)
+        launch = kernel.checked_launch(self._geometry, self._grid_slots, values, by_name, site, self._used)
         return PreparedLaunch(launch, stream)
 
 
-class Module:
+class Module(ModuleState):
     """Loaded code: `module["function"]` is a Kernel, iterating gives the names of its kernels.
 
     Made by `gpu.load_module`. It stays loaded until `gpu.unload_module(name)` or the backend is closed, and in any

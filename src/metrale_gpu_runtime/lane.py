@@ -10,28 +10,29 @@ from typing import TYPE_CHECKING
 
 from .errors import HandleClosed
 from .handles import EventHandle, StreamHandle
-from .trace.operations import QueuedLaunch
+from .native import RING_LENGTH as RING_LENGTH
+from .native import LaneState, Lock, ProgressState, Ring
 
 if TYPE_CHECKING:
     from .calls.capture import Capture
     from .stream import Stream
 
-RING_LENGTH = 64
-"""How many launches since the last good synchronisation a stream remembers by name."""
 
+class Progress(ProgressState):
+    """One lock for all lanes of a backend, because progress of one can be progress of others.
 
-class Progress:
-    """One lock for all lanes of a backend, because progress of one can be progress of others, and how often there was
-    any."""
+    `count` is how often there was any, `seen` how much there had been when all waiting blocks were last looked at (-1:
+    look at all of them).
+    """
 
-    __slots__ = ("count", "lock")
+    __slots__ = ("lock",)
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self.count = 0
+        self.count, self.seen = 0, -1
 
 
-class Lane:
+class Lane(LaneState):
     """One stream as the engine keeps it.
 
     `lock` orders the driver calls that queue work; it is never held across a wait. `issued` counts the operations
@@ -41,40 +42,35 @@ class Lane:
 
     __slots__ = (
         "birth_mark",
-        "capture",
         "completed",
         "fence",
         "fence_sequence",
-        "gone",
-        "handle",
         "has_failed_wait",
         "is_foreign",
-        "is_synchronous",
-        "issued",
         "joins",
-        "lock",
         "native",
         "owner",
         "progress",
         "retained",
-        "ring",
         "waiters",
         "wrapper",
     )
 
     def __init__(self, handle: StreamHandle, *, is_synchronous: bool, progress: Progress, floor: int = 0) -> None:
         self.handle = handle
-        self.lock = threading.RLock()
+        self.lock = Lock()
         self.progress = progress
         self.is_synchronous = is_synchronous
         self.issued = self.completed = floor
-        self.ring: deque[QueuedLaunch] = deque(maxlen=RING_LENGTH)
+        self.ring = Ring()
         # (sequence, what lives until then, what to do then)
         self.retained: deque[tuple[int, object, Callable[[], None] | None]] = deque()
         # (own sequence, other lane, its sequence): when the own one is done, the other's is too
         self.joins: deque[tuple[int, Lane, int]] = deque()
         self.capture: Capture | None = None
         self.gone = ""
+        # The driver's handle, where launches are made natively.
+        self.raw: int | None = None
         # An event of the engine's own, and the operation it marks (0: none), for streams that nobody waits for.
         self.fence: EventHandle | None = None
         self.fence_sequence = 0
@@ -122,8 +118,7 @@ class Lane:
     def reached(self, sequence: int) -> None:
         """All operations up to this number are done, and so is what they waited for."""
         with self.progress.lock:
-            while self.ring and self.ring[0].sequence <= sequence:
-                self.ring.popleft()
+            self.ring.reached(sequence)
             if sequence > self.completed:
                 self.completed = sequence
             # Counted when it can be seen: who looked a moment too early looks again.

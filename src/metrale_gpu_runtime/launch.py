@@ -32,17 +32,21 @@ from .errors import ForeignHandle, LaunchError, NotSupported
 from .geometry import Dim3, Extent, LaunchAttributes
 from .handles import DevicePtr
 from .kernel import Kernel
+from .launch_codes import argument_of
+from .native import BuilderState, know_builder
 from .slots import Slot
 from .tensor_map import TENSOR_MAP_ALIGN, TENSOR_MAP_NBYTES, TensorMap
 from .trace.site import call_site
 
 if TYPE_CHECKING:
     from .backend import GpuBackend, PointerValue
+    from .memory.allocation import Allocation
     from .prepared import PreparedLaunch
     from .stream import Stream
 
 
-class KernelLaunch:
+@know_builder
+class KernelLaunch(BuilderState):
     """One launch, described by chained calls that change it and return it.
 
     Grid and block default to one, shared memory to 0. Every `arg_*` call adds exactly one argument; order is kept.
@@ -51,21 +55,8 @@ class KernelLaunch:
     thread at a time; what it launched does not: arguments are copied into each launch.
     """
 
-    __slots__ = (
-        "_arguments",
-        "_attributes",
-        "_block",
-        "_checked",
-        "_cluster",
-        "_cooperative",
-        "_gpu",
-        "_grid",
-        "_grid_slots",
-        "_is_sealed",
-        "_kernel",
-        "_shared_mem",
-        "_uses",
-    )
+    # The attributes are the base's.
+    __slots__ = ()
 
     def __init__(self, gpu: GpuBackend, kernel: Kernel) -> None:
         if not isinstance(kernel, Kernel):
@@ -85,6 +76,20 @@ class KernelLaunch:
         self._uses: list[PointerValue] = []
         self._is_sealed = False
         self._checked: CheckedLaunch | None = None
+
+    def _take_over(
+        self,
+        kernel: Kernel,
+        shape: tuple[int, int, int, int, int, int, int],
+        arguments: list[tuple[int, bytes, Allocation | None]],
+        is_sealed: bool,
+    ) -> None:
+        """The launch core's: all that was given so far. From now on everything is done here."""
+        gpu = kernel.gpu
+        KernelLaunch.__init__(self, gpu, kernel)
+        self._grid, self._block, self._shared_mem = Dim3(*shape[:3]), Dim3(*shape[3:6]), shape[6]
+        self._arguments = [argument_of(*each) for each in arguments]
+        self._is_sealed = is_sealed
 
     # ------------------------------------------------ geometry
 
@@ -108,12 +113,14 @@ class KernelLaunch:
 
     def cluster(self, cluster: Extent) -> KernelLaunch:
         """Blocks of a cluster along x, y, z; refused at launch where the device has no clusters."""
+        self._spill()
         self._cluster = Dim3.of(cluster, "cluster", self._kernel.title)
         self._checked = None
         return self
 
     def cooperative(self, cooperative: bool = True) -> KernelLaunch:
         """Ask that all blocks be resident at once, so that the kernel may synchronise the grid."""
+        self._spill()
         self._cooperative = bool(cooperative)
         self._checked = None
         return self
@@ -124,6 +131,7 @@ class KernelLaunch:
         The kernel itself waits for that launch's memory, with `griddepcontrol.wait`. Refused at launch with
         NotSupported unless `Capabilities.programmatic_launches`.
         """
+        self._spill()
         self._attributes = with_programmatic(self._attributes, programmatic)
         self._checked = None
         return self
@@ -133,6 +141,7 @@ class KernelLaunch:
 
         Refused at launch outside of `Capabilities.launch_priorities`, whose range the error names.
         """
+        self._spill()
         self._attributes = with_priority(self._attributes, priority, self._kernel.title)
         self._checked = None
         return self
@@ -142,6 +151,7 @@ class KernelLaunch:
 
         Refused at launch with NotSupported unless `Capabilities.memory_sync_domains`.
         """
+        self._spill()
         self._attributes = with_memory_sync_domain(self._attributes, domain, self._kernel.title)
         self._checked = None
         return self
@@ -179,6 +189,7 @@ class KernelLaunch:
         """A TensorMap, or the 128 bytes of a `CUtensorMap`, by value: for a parameter declared
         `const __grid_constant__ CUtensorMap`. Of bytes nobody knows which memory they describe: name it in `.uses`.
         """
+        self._spill()
         index, kernel = self._next(), self._kernel.title
         capabilities = self._gpu.capabilities
         if not capabilities.tensor_maps:
@@ -247,24 +258,29 @@ class KernelLaunch:
 
     def arg_c64(self, value: complex | Slot) -> KernelLaunch:
         """A complex of two singles (`float2`, `cuFloatComplex`)."""
+        self._spill()
         return self._scalar(scalars.c64, value)
 
     def arg_c128(self, value: complex | Slot) -> KernelLaunch:
         """A complex of two doubles (`double2`, `cuDoubleComplex`)."""
+        self._spill()
         return self._scalar(scalars.c128, value)
 
     def arg_bytes(self, data: object, *, align: int | None = None) -> KernelLaunch:
         """Bytes by value, for a struct parameter of that size; `align` is checked against the declared alignment."""
+        self._spill()
         index = self._next()
         return self._add(bytes_argument(data, kernel=self._kernel.title, index=index, align=align))
 
     def arg_struct(self, value: object, *, packed: bool = False) -> KernelLaunch:
         """A NumPy structured scalar or a ctypes structure in C layout; `packed=True` takes a packed dtype as it is."""
+        self._spill()
         index = self._next()
         return self._add(struct_argument(value, kernel=self._kernel.title, index=index, packed=packed))
 
     def arg_local(self, nbytes: int) -> KernelLaunch:
         """Local memory at this position (OpenCL `__local`, Metal threadgroup); elsewhere use shared_mem."""
+        self._spill()
         index = self._next()
         return self._add(local_argument(nbytes, kernel=self._kernel.title, index=index))
 
@@ -282,6 +298,7 @@ class KernelLaunch:
 
     def uses(self, *pointers: object) -> KernelLaunch:
         """Memory that the kernel reaches through other memory: kept alive, and made resident where that is needed."""
+        self._spill()
         for pointer in pointers:
             self._uses.append(self._gpu.resolve_pointer(pointer, what=f"{self._kernel.title}: .uses()"))
         self._checked = None
@@ -292,6 +309,7 @@ class KernelLaunch:
     @property
     def kernel_args(self) -> tuple[AnyKernelArg, ...]:
         """The arguments so far as the seed's KernelArg values."""
+        self._spill()
         return tuple(_kernel_arg(argument) for argument in self._arguments)
 
     @property
@@ -308,6 +326,7 @@ class KernelLaunch:
 
     def check(self, site: str | None = None) -> CheckedLaunch:
         """Check everything now, without launching. Raises what `launch` would raise before the driver is called."""
+        self._spill()
         if self._checked is None:
             geometry = geometry_of(
                 self._grid,
@@ -342,6 +361,7 @@ class KernelLaunch:
 
     def prepare(self, stream: Stream | int | None = None) -> PreparedLaunch:
         """Check everything now and return a launch to be called often; arguments may be slots."""
+        self._spill()
         from .prepared import PreparedLaunch
 
         on = self._gpu.resolve_stream(stream)
@@ -350,6 +370,7 @@ class KernelLaunch:
         return PreparedLaunch(launch, on)
 
     def __repr__(self) -> str:
+        self._spill()
         return (
             f"<KernelLaunch {self._kernel.title} grid {self._grid.as_tuple()} block {self._block.as_tuple()} "
             f"shared_mem {self._shared_mem}, {len(self._arguments)} arguments>"

@@ -13,7 +13,10 @@ from .driver import Driver
 from .errors import ArgumentCountError, CaptureError, HandleClosed
 from .geometry import Dim3, Extent, Geometry
 from .handles import StreamHandle
+from .launch_codes import codes_of
 from .memory.pointers import producers_of
+from .native import PreparedState, SequenceState, call_directly
+from .residency import own_target
 from .slots import Slot, names_of
 from .trace.launches import LaunchRecord, RecordedOperation
 from .trace.site import call_site
@@ -26,16 +29,38 @@ if TYPE_CHECKING:
     from .stream import Stream
 
 
-class PreparedLaunch:
+def native_codes(launch: CheckedLaunch) -> bytes | None:
+    """The codes of a launch's arguments where the launch core can make it again and again, None where it cannot."""
+    if not launch.geometry.is_plain or launch.grid_slots.axes or own_target(launch.target) is not launch.target:
+        return None
+    pointers = [each.pointer for each in launch.arguments if each.pointer is not None]
+    if not all(each.is_own for each in (*pointers, *launch.uses)):
+        return None
+    return codes_of([each.description for each in launch.arguments])
+
+
+def native_shape(geometry: Geometry) -> tuple[int, ...]:
+    """A plain shape as the launch core takes it."""
+    return (*geometry.grid.as_tuple(), *geometry.block.as_tuple(), geometry.shared_mem)
+
+
+@call_directly
+class PreparedLaunch(PreparedState):
     """A checked launch, to be called again with new values, grid or stream.
 
-    `prepared()` launches as prepared; `prepared(*values)` with all arguments new; `prepared(n=5)` with one new, by
-    its parameter's name or its slot's. New values hold for that call only; what a slot was set to is remembered until
-    it is set again. Kinds and types stay those it was prepared with. It holds the memory it names. Calls from several
+    `prepared(*values, grid=None, stream=None, **by_name)`: without any it launches as prepared; with values all
+    arguments are new; `prepared(n=5)` has one new, by its parameter's name or its slot's. New values hold for that call
+    only; what a slot was set to is remembered until it is set again. `grid` and `stream` take the place of the prepared
+    ones in this call. Kinds and types stay those it was prepared with. It holds the memory it names. Calls from several
     threads do not see each other's values.
+
+    Raises the ArgumentError family for a value that does not fit, before the driver is called.
     """
 
-    __slots__ = ("_encoders", "_launch", "_names", "_remembered", "_stream")
+    __slots__ = ("__weakref__", "_encoders", "_launch", "_names", "_stream")
+
+    def __new__(cls, launch: CheckedLaunch, stream: Stream) -> PreparedLaunch:
+        return super().__new__(cls)
 
     def __init__(self, launch: CheckedLaunch, stream: Stream) -> None:
         launch.refuse_loans("a prepared launch")
@@ -50,7 +75,27 @@ class PreparedLaunch:
             parameter = signature.parameter(index)
             if parameter is not None and parameter.name:
                 self._names[parameter.name] = index
-        self._remembered: Mapping[str, object] = {}
+        self._remembered = {}
+        self._compile_launch()
+
+    def _compile_launch(self) -> None:
+        """Hand the launch core all that it needs for calls of its own; without it every call is `_call_plainly`."""
+        launch = self._launch
+        codes = native_codes(launch)
+        if codes is None:
+            return
+        names = {index: name for name, index in self._names.items()}
+        places = tuple(
+            (
+                names.get(index),
+                each.slot.name if each.slot is not None else None,
+                each.pointer.allocation if each.pointer is not None else None,
+            )
+            for index, each in enumerate(launch.arguments)
+        )
+        used = tuple(each.allocation for each in launch.uses if each.allocation is not None)
+        shape = native_shape(launch.geometry)
+        self._compile(launch.kernel, self._stream._lane, shape, codes, launch.image, places, used)
 
     @property
     def kernel(self) -> Kernel:
@@ -61,17 +106,14 @@ class PreparedLaunch:
         """The names that have to be set before it can run."""
         return self._launch.slot_names
 
-    def __call__(
+    def _call_plainly(
         self,
         *values: object,
         grid: Extent | None = None,
         stream: Stream | int | None = None,
         **by_name: object,
     ) -> None:
-        """Launch. Raises the ArgumentError family for a value that does not fit, before the driver is called.
-
-        `grid` and `stream` take the place of the prepared ones in this call.
-        """
+        """Every call that the launch core does not do by itself."""
         launch = self._launch
         kernel = launch.kernel
         kernel.module.check_loaded()
@@ -121,7 +163,7 @@ class PreparedLaunch:
 
     def _read_names(
         self, by_name: Mapping[str, object], replaced: dict[int, Argument], remembered: Mapping[str, object]
-    ) -> Mapping[str, object]:
+    ) -> dict[str, object]:
         kernel = self._launch.kernel.title
         slots = self._launch.slot_names
         updated = dict(remembered)
@@ -193,6 +235,16 @@ class RecordedLaunch:
         pointers = [each.pointer for each in launch.arguments if each.pointer is not None]
         return producers_of((*pointers, *launch.uses))
 
+    @property
+    def native_form(self) -> tuple[object, ...] | None:
+        """Kernel, shape, codes, image, memory, site and slots for the core; None where Python has to make it."""
+        launch = self.launch
+        codes = native_codes(launch)
+        if codes is None:
+            return None
+        slots = tuple((index, each.slot.name) for index, each in enumerate(launch.arguments) if each.slot is not None)
+        return launch.kernel, native_shape(launch.geometry), codes, launch.image, self.allocations, launch.site, slots
+
     def check(self) -> None:
         """Raise when it can run no more: its memory was freed, or its module unloaded."""
         launch = self.launch
@@ -225,13 +277,17 @@ class RecordedLaunch:
         return f"launch of {launch.kernel.title} grid {launch.shown_grid}, recorded at {launch.site}"
 
 
-class LaunchSequence:
+@call_directly
+class LaunchSequence(SequenceState):
     """Launches and copies recorded once and issued together, in order.
 
     Made by `with gpu.sequence() as step:`: the launches, copies and fills that this thread makes inside the block are
-    recorded and not run. `step(pos=p, kv=ptr)` then issues them on a stream, slots set by name; what a slot was set
-    to is remembered until it is set again. It holds the memory it names. All slot values are read and checked before
-    the first launch is issued.
+    recorded and not run. `step(pos=p, kv=ptr, stream=None)` then issues them on a stream, slots set by name; what a
+    slot was set to is remembered until it is set again. It holds the memory it names.
+
+    All slot values are read and checked before the first launch is issued: a call raises ArgumentCountError for an
+    unknown name or a slot without a value. Called inside a capture or another recording it becomes part of that, with
+    the values of this call.
     """
 
     def __init__(self, gpu: GpuBackend, *, of_graph: bool = False) -> None:
@@ -242,7 +298,7 @@ class LaunchSequence:
         self._is_recording = False
         self._is_closed = False
         self._was_recorded = False
-        self._remembered: Mapping[str, object] = {}
+        self._remembered = {}
         self._lock = threading.Lock()
 
     @property
@@ -287,6 +343,18 @@ class LaunchSequence:
         if kind is not None:
             self._operations.clear()
             self._is_closed = True
+        else:
+            self._compile_launches()
+
+    def _compile_launches(self) -> None:
+        """Hand the launch core all launches as one; with anything else among them every call is `_call_plainly`."""
+        launches = []
+        for operation in self._operations:
+            form = operation.native_form if isinstance(operation, RecordedLaunch) else None
+            if form is None:
+                return
+            launches.append(form)
+        self._compile(self._gpu, tuple(launches))
 
     def append(self, operation: RecordedOperation | RecordedLaunch) -> None:
         """Record one operation; the engine's."""
@@ -299,11 +367,8 @@ class LaunchSequence:
 
     # ------------------------------------------------ running
 
-    def __call__(self, *, stream: Stream | int | None = None, **values: object) -> None:
-        """Issue everything, in order. Raises ArgumentCountError for an unknown name or a slot without a value.
-
-        A sequence called inside a capture or another recording becomes part of it, with the values of this call.
-        """
+    def _call_plainly(self, *, stream: Stream | int | None = None, **values: object) -> None:
+        """Every call that the launch core does not do by itself."""
         self._check_open()
         if self._is_recording:
             raise CaptureError("this sequence is still being recorded; leave its `with` block before calling it")
@@ -319,6 +384,13 @@ class LaunchSequence:
                     self._gpu.issue(bound[index], on)
             else:
                 operation.run(on)
+
+    def _issue_rest(self, first: int, stream: Stream | None) -> None:
+        """The launch core's: the driver refused the launch of this place; those before it are queued."""
+        on = self._gpu.resolve_stream(stream)
+        for index, record in self.bind({})[1]:
+            if index >= first:
+                self._gpu.issue(record, on)
 
     def bind(
         self, values: Mapping[str, object], only: Collection[int] | None = None
@@ -353,10 +425,12 @@ class LaunchSequence:
         twin._operations = list(self._operations)
         twin._was_recorded = True
         twin._remembered = dict(self._remembered)
+        twin._compile_launches()
         return twin
 
     def close(self) -> None:
         """Let go of the memory it holds; it cannot be run afterwards."""
+        self._let_go()
         self._operations.clear()
         self._remembered = {}
         self._is_closed = True

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from .errors import ScalarKindError, ScalarRangeError, ScalarRefused
 from .loaded_libraries import loaded_ctypes, loaded_numpy
+from .native import know_scalars
 from .rounding import BFLOAT16, BINARY16, BINARY32, BINARY64, FloatFormat, bits_to_float, round_to_bits
 from .structs import StructValue, is_struct, struct_bytes
 
@@ -222,9 +223,12 @@ boolean: Final = ScalarType("bool", 1, 1, "bool", "bool", constructor="boolean")
 c64: Final = ScalarType("c64", 8, 8, "complex", "cuFloatComplex", constructor="c64", _format=BINARY32)
 c128: Final = ScalarType("c128", 16, 16, "complex", "cuDoubleComplex", constructor="c128", _format=BINARY64)
 
-SCALARS: Final[Mapping[str, ScalarType]] = MappingProxyType(
-    {each.name: each for each in (u8, u16, u32, u64, i8, i16, i32, i64, f16, bf16, f32, f64, boolean, c64, c128)}
-)
+_ALL: Final = (u8, u16, u32, u64, i8, i16, i32, i64, f16, bf16, f32, f64, boolean, c64, c128)
+SCALARS: Final[Mapping[str, ScalarType]] = MappingProxyType({each.name: each for each in _ALL})
+
+# The launch core's code of a type is its place here, from 1.
+know_scalars(Scalar, _ALL)
+SCALAR_CODES: Final[Mapping[ScalarType, int]] = MappingProxyType({each: at for at, each in enumerate(_ALL, 1)})
 
 
 def scalar_of(value: object) -> Scalar | None:

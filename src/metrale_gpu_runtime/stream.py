@@ -11,6 +11,7 @@ from .dlpack import LEGACY_STREAM
 from .errors import CaptureError, HandleClosed
 from .handles import EventHandle, StreamHandle
 from .lane import Lane
+from .native import know_stream
 
 if TYPE_CHECKING:
     from .backend import GpuBackend
@@ -82,6 +83,7 @@ class LegacyStream(int):
         return "Stream.legacy"
 
 
+@know_stream
 class Stream(_Held):
     """Work queued in order. Made by `gpu.create_stream()`, or `gpu.default_stream()`.
 

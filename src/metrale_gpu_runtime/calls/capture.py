@@ -217,6 +217,7 @@ class CaptureCalls(QueueingCalls):
             raise CaptureError("this thread is recording a sequence already; call the inner one after its own block")
         self._in_flight.hold()
         sequences.append(sequence)
+        self._count_recordings(1)
 
     def end_sequence(self, sequence: LaunchSequence) -> None:
         """End what `begin_sequence` began."""
@@ -224,9 +225,16 @@ class CaptureCalls(QueueingCalls):
         if sequence not in sequences:
             raise CaptureError("this thread is not recording that sequence; leave its block in the thread that entered")
         sequences.remove(sequence)
+        self._count_recordings(-1)
         self._in_flight.release()
 
     # ------------------------------------------------ inside
+
+    def _count_recordings(self, change: int) -> None:
+        """While any thread records, every thread's launches ask whether it is theirs."""
+        with self._lock:
+            self._recordings += change
+            self._set_gate()
 
     def _replay(self, graph: Graph, lane: Lane, values: Mapping[str, object], site: str) -> None:
         """Hand the whole graph to the driver, its nodes' values first. Refused before anything is queued, or queued."""

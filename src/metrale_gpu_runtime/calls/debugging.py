@@ -135,11 +135,13 @@ class DebugCalls(BackendBooks):
         """Wait for every launch made inside the block, by any thread; a fault then names its launch."""
         with self._lock:
             self._debug_sync_count += 1
+            self._set_gate()
         try:
             yield
         finally:
             with self._lock:
                 self._debug_sync_count -= 1
+                self._set_gate()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -156,11 +158,13 @@ class DebugCalls(BackendBooks):
         trace = Trace(self._capabilities.backend, self._capabilities.device)
         with self._lock:
             self._traces = (*self._traces, trace)
+            self._set_gate()
         try:
             yield trace
         finally:
             with self._lock:
                 self._traces = tuple(each for each in self._traces if each is not trace)
+                self._set_gate()
 
     @contextmanager
     def range(self, name: str) -> Iterator[None]:

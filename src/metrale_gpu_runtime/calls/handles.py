@@ -69,6 +69,12 @@ class HandleCalls(BackendBooks):
             )
         return self._foreign_stream(handle, stream)
 
+    def lane_of(self, stream: object) -> Lane | None:
+        """The stream that is meant wherever nothing has to be looked up or refused for it; None otherwise."""
+        if stream is None:
+            return self._default_lane
+        return stream._lane if isinstance(stream, Stream) and stream._gpu is self else None
+
     def _foreign_stream(self, handle: int, given: object) -> Stream:
         shown = "a raw handle" if type(given) is int else f"a {type(given).__name__}"
         if given is Stream.legacy:

@@ -156,6 +156,9 @@ class LaunchCalls(QueueingCalls):
         if handover is not None:
             handover.finish(launch.sequence, f"launch {launch.ordinal} of {record.kernel_name}")
             self._poll_crowded(lane)
+        if record.geometry.shared_mem and record.kernel is not None:
+            # The driver's limit on this kernel is raised that far now, and is never lowered.
+            record.kernel.allow_shared_mem(record.geometry.shared_mem)
         if lent:
             try:
                 if self._is_asynchronous:

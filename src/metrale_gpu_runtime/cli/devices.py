@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..discovery import available_backends
+from ..native import launch_core
 
 
 def show_devices(as_json: bool, console: Console) -> None:
@@ -39,3 +40,4 @@ def show_devices(as_json: bool, console: Console) -> None:
         for each in state.devices:
             table.add_row(state.name, Text(f"{state.name}:{each.index}  {each.name}"), "[green]usable[/]")
     console.print(table)
+    console.print(f"launch core: {launch_core}")

@@ -11,6 +11,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from ..driver import MemoryKind
+from ..native import AllocationState, BlockState, Uses, know_allocation, know_birth
 
 if TYPE_CHECKING:
     from ..lane import Lane
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from .ledger import Ledger
 
 
-class Block:
+class Block(BlockState):
     """What the ledger knows of one allocation.
 
     `base` is the address handed out (0 for no bytes), `driver_base` and `driver_nbytes` what the driver gave, red
@@ -31,27 +32,20 @@ class Block:
 
     __slots__ = (
         "__weakref__",
-        "base",
-        "born",
         "driver_base",
         "driver_nbytes",
         "fill",
-        "gone",
         "has_pending_free",
         "index",
         "is_pooled",
         "kind",
         "label",
-        "last_use",
-        "ledger",
         "mapping",
-        "nbytes",
         "owned",
         "reserved_nbytes",
         "site",
         "token",
         "twin",
-        "uses",
         "void",
         "void_since",
     )
@@ -75,7 +69,7 @@ class Block:
         self.base, self.nbytes = base, nbytes
         self.driver_base, self.driver_nbytes = driver_base, driver_nbytes
         self.kind, self.label, self.site, self.index, self.owned = kind, label, site, index, owned
-        self.uses: dict[int, QueuedOperation] = {}
+        self.uses: dict[int, QueuedOperation] = Uses()
         self.last_use: QueuedOperation | None = None
         self.fill: int | None = None
         self.gone = ""
@@ -116,6 +110,7 @@ class Block:
         return f"{self.name} ({size}{where}, made at {self.site})"
 
 
+@know_birth
 class Birth:
     """Where a block was allocated in the order of one stream; other streams wait for it before they use it."""
 
@@ -127,10 +122,11 @@ class Birth:
         self.ordered: set[Lane] = set()
 
 
-class Allocation:
+@know_allocation
+class Allocation(AllocationState):
     """The hold on one allocation. While any reference to it lives, so does the memory, unless freed explicitly."""
 
-    __slots__ = ("__weakref__", "_dropped", "block")
+    __slots__ = ("__weakref__", "_dropped")
 
     def __init__(self, block: Block, dropped: deque[Block]) -> None:
         self.block = block

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..lane import Lane
@@ -44,6 +44,11 @@ class GuestProgress:
         self._links: dict[Lane, deque[_Link]] = {}
         # No other lock is taken under it; entered again by a finaliser that runs in the middle.
         self._lock = threading.RLock()
+
+    @property
+    def links(self) -> dict[Lane, Any]:
+        """What has links and which; only to be looked at."""
+        return self._links
 
     @property
     def has_links(self) -> bool:

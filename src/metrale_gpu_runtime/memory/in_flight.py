@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .allocation import Block
 from .guests import GuestProgress
@@ -35,11 +35,15 @@ class InFlight:
         self._waiting: dict[int, Block] = {}
         self._waiting_nbytes = 0
         self._deferred: deque[Block] = deque()
-        # How much progress there had been when all waiting blocks were last looked at; -1: look at all of them.
-        self._seen = -1
         self._next_poll = POLL_COUNT
         self._lock = threading.RLock()
         self._held = 0
+        progress.seen = -1
+
+    @property
+    def watched(self) -> tuple[deque[Block], dict[int, Block], dict[Lane, Any]]:
+        """What `has_work` looks at, beside the progress: for a gate that looks by itself."""
+        return self._deferred, self._waiting, self.guests.links
 
     def pending_uses(self, block: Block) -> list[QueuedOperation]:
         """The queued operations that use the block and are not known to be done, one a stream at most."""
@@ -58,7 +62,7 @@ class InFlight:
     def release(self) -> None:
         with self._lock:
             self._held -= 1
-            self._seen = -1
+            self._progress.seen = -1
         self.settle()
 
     def defer(self, block: Block) -> None:
@@ -77,7 +81,7 @@ class InFlight:
             self.guests.look()
         if self._ledger.dropped or self._deferred:
             return True
-        return self._seen != self._progress.count and bool(self._waiting)
+        return self._progress.seen != self._progress.count and bool(self._waiting)
 
     def settle(self) -> int:
         """Give back what nothing uses any more; how many blocks that were."""
@@ -88,11 +92,11 @@ class InFlight:
             # Read once: progress that another thread makes while we look is looked at the next time.
             count = self._progress.count
             if self._held:
-                self._seen = count
+                self._progress.seen = count
                 return 0
             # Without progress the others are as they were when they were last looked at.
-            candidates = new if self._seen == count else list(self._waiting.values())
-            self._seen = count
+            candidates = new if self._progress.seen == count else list(self._waiting.values())
+            self._progress.seen = count
             ready = [block for block in candidates if not self.pending_uses(block)]
             # A finaliser that runs in the middle may have settled some of them.
             ready = [block for block in ready if self._waiting.pop(block.index, None) is not None]

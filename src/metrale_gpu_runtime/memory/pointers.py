@@ -36,6 +36,11 @@ class PointerValue:
     keepalive: object = None
     producer: Producer | None = None
 
+    @property
+    def is_own(self) -> bool:
+        """True for memory on which only this backend queues work, without anything to be done around a launch."""
+        return self.lent is None and self.producer is None
+
     def check_alive(self) -> None:
         """Raise InvalidPointer once the allocation was freed, another backend's too."""
         allocation = self.allocation

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ..errors import ContextLost, DriverFault, Finding, KernelFault, LaunchSummary
+from ..native import LaunchMark
+from ..native import LaunchRecord as NativeRecord
 from .operations import QueuedLaunch
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from ..memory.ledger import Ledger
 
 _SHOWN_FINDINGS = 8
+_LAUNCHES = (QueuedLaunch, NativeRecord, LaunchMark)
 _REMEMBERED_FAULTS = 16
 
 # Addresses of these are offsets into memory of the block or the thread, or null: no allocation is near them.
@@ -30,7 +33,7 @@ class FaultBook:
         self.findings: list[Finding] = []
         self.lost: KernelFault | None = None
         # The launches blamed last: the ring forgets them as soon as the wait that found the fault is over.
-        self._blamed: deque[QueuedLaunch] = deque(maxlen=_REMEMBERED_FAULTS)
+        self._blamed: deque[QueuedLaunch | NativeRecord] = deque(maxlen=_REMEMBERED_FAULTS)
 
     def kernel_fault(
         self, fault: DriverFault, lane: Lane | None, *, own: QueuedLaunch | None = None, earlier: bool = False
@@ -98,14 +101,15 @@ class FaultBook:
             launch=launch,
         )
 
-    def launch(self, ordinal: int) -> QueuedLaunch | None:
+    def launch(self, ordinal: int) -> QueuedLaunch | NativeRecord | None:
         """The launch of that number, as far as it is remembered."""
+        launch: QueuedLaunch | NativeRecord
         for launch in (*self._blamed, *(each for lane in list(self._lanes.values()) for each in list(lane.ring))):
             if launch.ordinal == ordinal:
                 return launch
         for block in self._ledger.blocks():
             used = block.last_use
-            if isinstance(used, QueuedLaunch) and used.ordinal == ordinal:
+            if isinstance(used, _LAUNCHES) and used.ordinal == ordinal:
                 return used
         return None
 
@@ -139,7 +143,7 @@ class FaultBook:
         culprit = f"launch {launch.ordinal} of {launch.kernel}" if launch is not None else "an earlier fault"
         for block in self._ledger.blocks():
             used = block.last_use
-            if not isinstance(used, QueuedLaunch):
+            if not isinstance(used, _LAUNCHES):
                 continue
             if used.ordinal in fault.dropped:
                 block.void_since = used

@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from ..driver import Driver, LaunchTarget
-from ..geometry import Geometry
+from ..errors import LaunchSummary
+from ..geometry import Dim3, Geometry
 from ..handles import StreamHandle
 
 if TYPE_CHECKING:
+    from ..kernel import Kernel
     from ..memory.allocation import Allocation
     from ..memory.producers import Producer
+    from ..native.plain import LaunchRecord as NativeRecord
+    from ..signature import ArgumentDescription, KernelSignature
     from ..stream import Stream
 
 
@@ -30,13 +34,50 @@ def no_arguments() -> str:
     return ""
 
 
+@dataclass(frozen=True, slots=True)
+class LaunchFacts:
+    """The words for a launch that the launch core has made: it remembers numbers and bytes."""
+
+    kernel_name: str
+    module_name: str
+    signature: KernelSignature
+    descriptions: tuple[ArgumentDescription, ...]
+    offsets: tuple[int, ...]
+
+    def geometry_of(self, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, shared_mem: int) -> Geometry:
+        """The core makes plain launches only."""
+        return Geometry(Dim3(gx, gy, gz), Dim3(bx, by, bz), shared_mem)
+
+    def arguments_of(self, image: bytes) -> str:
+        """The arguments as text, from the image."""
+        from ..checked import describe_arguments
+
+        places = zip(self.descriptions, self.offsets, strict=True)
+        return describe_arguments(self.signature, [(each, image[at : at + each.nbytes]) for each, at in places])
+
+    def summary_of(self, record: NativeRecord) -> LaunchSummary:
+        """What an error tells of the launch."""
+        geometry = record.geometry
+        return LaunchSummary(
+            ordinal=record.ordinal,
+            kernel=self.kernel_name,
+            module=self.module_name,
+            grid=geometry.grid.as_tuple(),
+            block=geometry.block.as_tuple(),
+            shared_mem=geometry.shared_mem,
+            stream=record.stream,
+            arguments=record.arguments(),
+            site=record.site,
+        )
+
+
 @dataclass(slots=True)
 class LaunchRecord:
     """One checked launch, ready for `gpu.issue(record, stream)`.
 
     `allocations` is everything the launch names, by argument or by `.uses`; `lent` the host memory it uses in
     place; `producers` who else works on its memory; `arguments` makes the summary for an error, only when there is one;
-    `site` is the caller's file and line; `kernel` is kept alive until the launch was handed to the driver.
+    `site` is the caller's file and line; `kernel` and `pointers` are kept alive until the driver has the launch.
     """
 
     kernel_name: str
@@ -49,7 +90,8 @@ class LaunchRecord:
     producers: tuple[Producer, ...] = ()
     arguments: Callable[[], str] = no_arguments
     site: str = ""
-    kernel: object = None
+    kernel: Kernel | None = None
+    pointers: object = None
 
 
 class RecordedOperation(Protocol):

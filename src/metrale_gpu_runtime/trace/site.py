@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
+from ..native import know_package
+
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # The command line is a caller like any other.
 _CALLERS = os.path.join(_PACKAGE, "cli") + os.sep
+know_package(_PACKAGE, _CALLERS)
 
 
 def _is_inside(filename: str) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ...driver import TensorMapDescription
+from ...driver import NativeCalls, TensorMapDescription
 from ...errors import BackendUnavailable
 from ...geometry import Geometry
 from ..session.api import ApiError, DriverApi, MissingEntryPoint
@@ -483,6 +483,30 @@ class CudaApi(DriverApi):
             raise _unknown_code("cuLaunchKernelEx", error) from error
         if code != 0:
             raise self._error("cuLaunchKernelEx", code)
+
+    def native_error(self, code: int, *, leaving: bool = False) -> ApiError:
+        name = "cuCtxPopCurrent" if leaving else "cuLaunchKernelEx" if self._has_extended else "cuLaunchKernel"
+        try:
+            return self._error(name, self._cuda.CUresult(code))
+        except ValueError as error:
+            return _unknown_code(name, error)
+
+    def native_calls(self, context: int) -> NativeCalls | None:
+        version = self.driver_version()
+        names = ("cuLaunchKernelEx", "cuLaunchKernel", "cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent")
+        extended, plain, query, enter, leave = (self._address(name, version) for name in names)
+        launch = extended or plain
+        if not (launch and query and enter and leave):
+            return None
+        return NativeCalls(launch, bool(extended), query, enter, leave, context, 8, leave_takes_place=True)
+
+    def _address(self, name: str, version: int) -> int:
+        """The address of an entry point, 0 for one that this driver has not."""
+        try:
+            pointer, _ = self._call("cuGetProcAddress", name.encode(), version, 0)
+        except (ApiError, MissingEntryPoint):
+            return 0
+        return int(pointer)
 
     def _launch_plainly(self, function: int, geometry: Geometry, stream: int, parameters: int) -> None:
         """For drivers before 11.8, which have no cuLaunchKernelEx; nor have their devices what needs it."""

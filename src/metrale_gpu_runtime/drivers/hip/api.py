@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Sequence
 from typing import Any
 
+from ...driver import NativeCalls
 from ...errors import BackendUnavailable
 from ...geometry import Geometry
 from ..session.api import ApiError, DriverApi, MissingEntryPoint
@@ -401,6 +403,27 @@ class HipApi(DriverApi):
         (code,) = self._launch(function, gx, gy, gz, bx, by, bz, geometry.shared_mem, stream, parameters, None)
         if code != 0:
             raise self._error("hipModuleLaunchKernel", code)
+
+    def native_error(self, code: int, *, leaving: bool = False) -> ApiError:
+        name = "hipSetDevice" if leaving else "hipModuleLaunchKernel"
+        try:
+            return self._error(name, self._hip.hipError_t(code))
+        except ValueError as error:
+            return ApiError(name, code, "unknown code", str(error))
+
+    def native_calls(self, context: int) -> NativeCalls | None:
+        """The bindings give no addresses: the library is asked for by the very name under which they have loaded it."""
+        try:
+            from rocm.bindings.util.paths import get_library_path
+
+            library = ctypes.CDLL(os.fsdecode(get_library_path("amdhip64")))
+            launch, query, enter = (
+                ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
+                for name in ("hipModuleLaunchKernel", "hipGetDevice", "hipSetDevice")
+            )
+        except (ImportError, AttributeError, OSError):
+            return None
+        return NativeCalls(launch, False, query, enter, enter, context - 1, 4, leave_takes_place=False)
 
 
 def _address(pointer: Any) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...driver import TensorMapDescription
+from ...driver import NativeCalls, TensorMapDescription
 from ...geometry import Geometry
 
 NOT_CAPTURING, CAPTURING, INVALIDATED = 0, 1, 2
@@ -396,6 +396,14 @@ class DriverApi(ABC):
 
         `parameters` is the address of an array of addresses, one for each argument, or 0 for none.
         """
+
+    def native_error(self, code: int, *, leaving: bool = False) -> ApiError:
+        """What `launch` (or `pop_context`) raises for a code that the driver gave to the call behind it."""
+        raise MissingEntryPoint("native_error")
+
+    def native_calls(self, context: int) -> NativeCalls | None:
+        """The addresses of what `launch` and `current_context` call; None where they cannot be had."""
+        return None
 
     def encode_tensor_map(self, description: TensorMapDescription) -> bytes:
         """cuTensorMapEncodeTiled: the map's 128 bytes."""

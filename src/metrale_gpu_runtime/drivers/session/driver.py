@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from ...capabilities import Capabilities
-from ...driver import CodeImage, Driver, FunctionAttributes, LaunchTarget, MemoryKind, TensorMapDescription
+from ...driver import (
+    CodeImage,
+    Driver,
+    FunctionAttributes,
+    LaunchTarget,
+    MemoryKind,
+    NativeCalls,
+    TensorMapDescription,
+)
 from ...errors import CompileError, ModuleLoadError
 from ...geometry import Geometry
 from ...handles import EventHandle, GraphHandle, KernelHandle, ModuleHandle, StreamHandle
@@ -211,6 +219,9 @@ class SessionDriver(Driver):
 
     def native_stream(self, stream: StreamHandle) -> int:
         return self._streams.raw(stream)
+
+    def native_calls(self) -> NativeCalls | None:
+        return self._api.native_calls(self._calls.context.handle)
 
     def create_event(self, timing: bool = True) -> EventHandle:
         return self._events.create(timing)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ctypes
 import struct
 
-from ...driver import ArgumentKind, ArgumentLayout, LaunchTarget
+from ...driver import ArgumentKind, ArgumentLayout, LaunchTarget, NativeForm
 from ...errors import DriverError, NotSupported
 from ...geometry import Geometry
 from ...handles import StreamHandle
+from ...native import take_answer
 from .calls import Calls
+from .contexts import NotRestored
 from .kernels import SessionKernel
 from .streams import Streams
 
@@ -43,6 +45,15 @@ class ArgumentBlock:
         padded = -(-self._nbytes // 8) * 8
         self._struct = struct.Struct(f"={padded}s{self._count}Q")
         self._type = ctypes.c_char * (self._struct.size + largest)
+
+    @property
+    def is_image(self) -> bool:
+        """True where an image can be handed over as it is, at a multiple of `alignment`."""
+        return self._pieces is None
+
+    @property
+    def alignment(self) -> int:
+        return self._alignment
 
     def fill(self, image: bytes | bytearray) -> tuple[ctypes.Array[ctypes.c_char], int]:
         """(memory to be kept alive, address of the array of argument addresses, 0 without arguments)."""
@@ -88,7 +99,11 @@ class SessionLaunchTarget(LaunchTarget):
         try:
             if geometry.shared_mem or geometry.cluster is not None:
                 kernel.allow(geometry)
-            self._calls.queue(raw, self._launch, kernel.handle, geometry, raw, parameters)
+            answer = take_answer(kernel.handle)
+            if answer is None:
+                self._calls.queue(raw, self._launch, kernel.handle, geometry, raw, parameters)
+            else:
+                self._calls.queue(raw, self._raise_answer, *answer)
         except DriverError as error:
             reason = kernel.why_refused(geometry, self._device)
             if not reason:
@@ -101,6 +116,14 @@ class SessionLaunchTarget(LaunchTarget):
             ) from error.__cause__
         finally:
             del memory
+
+    def _raise_answer(self, is_refusal: bool, code: int) -> None:
+        """What the driver answered when this very launch was made natively."""
+        error = self._calls.api.native_error(code, leaving=not is_refusal)
+        raise error if is_refusal else NotRestored(error, None)
+
+    def native_form(self) -> NativeForm | None:
+        return NativeForm(self.kernel.handle, self._block.alignment) if self._block.is_image else None
 
     def fill(self, image: bytes | bytearray) -> tuple[object, int]:
         """The argument block of a graph's node: (memory to be kept alive, address of the array of addresses)."""

@@ -1,0 +1,442 @@
+/* The builder: a launch described by chained calls. Each argument is read where it is given, and lies here as bytes. */
+#include "core.h"
+
+#include <string.h>
+
+#define INLINED 16 /* so many arguments need no memory of their own */
+
+typedef struct {
+    unsigned char bytes[8];
+    PyObject *allocation; /* held; NULL for a value and for null */
+} Given;
+
+/* What Python keeps of a builder that it has. Members of the type, not a dict: methods of objects without one are found
+ * at once. */
+#define ATTRIBUTE_NAMES(_)                                                                                      \
+    _(_gpu) _(_kernel) _(_grid) _(_grid_slots) _(_block) _(_shared_mem) _(_cluster) _(_cooperative)             \
+    _(_attributes) _(_arguments) _(_uses) _(_is_sealed) _(_checked)
+#define NUMBERED(name) NUMBER_OF_##name,
+enum { ATTRIBUTE_NAMES(NUMBERED) ATTRIBUTES };
+
+typedef struct {
+    PyObject_HEAD
+    KernelState *kernel; /* NULL: Python has it all, in the attributes */
+    PyObject *attributes[ATTRIBUTES];
+    Extents extents;
+    uint32_t count, room;
+    bool is_sealed;
+    uint8_t *codes;
+    Given *given;
+    uint8_t inlined_codes[INLINED];
+    Given inlined[INLINED];
+} BuilderState;
+
+extern PyTypeObject BuilderState_Type;
+static PyObject *take_over; /* "_take_over" */
+
+static void builder_drop(BuilderState *self)
+{
+    while (self->count) Py_XDECREF(self->given[--self->count].allocation);
+    if (self->given && self->given != self->inlined) {
+        PyMem_Free(self->given);
+        PyMem_Free(self->codes);
+    }
+    self->given = NULL;
+    self->codes = NULL;
+}
+
+/* Hands all that was given so far to Python, which has the builder from now on. */
+static int builder_spill(BuilderState *self)
+{
+    KernelState *kernel = self->kernel;
+    if (!kernel) return 0;
+    PyObject *arguments = PyList_New(self->count);
+    if (!arguments) return -1;
+    for (uint32_t at = 0; at < self->count; at++) {
+        Given *given = &self->given[at];
+        PyObject *argument =
+            Py_BuildValue("(iy#O)", self->codes[at], given->bytes, (Py_ssize_t)code_nbytes[self->codes[at]],
+                          given->allocation ? given->allocation : Py_None);
+        if (!argument) {
+            Py_DECREF(arguments);
+            return -1;
+        }
+        PyList_SET_ITEM(arguments, at, argument);
+    }
+    const Extents *e = &self->extents;
+    PyObject *shape = Py_BuildValue("(IIIIIII)", e->grid[0], e->grid[1], e->grid[2], e->block[0], e->block[1],
+                                    e->block[2], e->shared_mem);
+    PyObject *sealed = self->is_sealed ? Py_True : Py_False;
+    if (!shape) {
+        Py_DECREF(arguments);
+        return -1;
+    }
+    self->kernel = NULL;
+    builder_drop(self);
+    PyObject_GC_Track(self);
+    PyObject *returned =
+        PyObject_CallMethodObjArgs((PyObject *)self, take_over, kernel, shape, arguments, sealed, NULL);
+    Py_DECREF(kernel);
+    Py_DECREF(shape);
+    Py_DECREF(arguments);
+    Py_XDECREF(returned);
+    return returned ? 0 : -1;
+}
+
+static PyObject *builder_spilled(PyObject *self, PyObject *ignored)
+{
+    (void)ignored;
+    if (builder_spill((BuilderState *)self) < 0) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* The same call, to the method that does it in Python. */
+static PyObject *leave_to_python(PyObject *self, PyObject *name, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    if (builder_spill((BuilderState *)self) < 0) return NULL;
+    PyObject *method = PyObject_GetAttr(self, name);
+    if (!method) return NULL;
+    PyObject *returned = PyObject_Vectorcall(method, args, (size_t)count, names);
+    Py_DECREF(method);
+    return returned;
+}
+
+/* ---------------------------------------------------------------- arguments */
+
+static bool builder_room(BuilderState *self)
+{
+    if (LIKELY(self->count < self->room)) return true;
+    uint32_t room = self->room * 2;
+    if (room > MOST_ARGUMENTS) return false;
+    uint8_t *codes = PyMem_Malloc(room);
+    Given *given = PyMem_Malloc(room * sizeof(Given));
+    if (!codes || !given) {
+        PyMem_Free(codes);
+        PyMem_Free(given);
+        return false;
+    }
+    memcpy(codes, self->codes, self->count);
+    memcpy(given, self->given, self->count * sizeof(Given));
+    if (self->given != self->inlined) {
+        PyMem_Free(self->codes);
+        PyMem_Free(self->given);
+    }
+    self->codes = codes;
+    self->given = given;
+    self->room = room;
+    return true;
+}
+
+INLINE bool builder_add(BuilderState *self, uint8_t wanted, PyObject *value)
+{
+    if (UNLIKELY(!self->kernel || self->is_sealed || !builder_room(self))) return false;
+    Given *given = &self->given[self->count];
+    unsigned char bytes[16];
+    BlockState *block;
+    uint8_t code = read_into(self->kernel->gate, wanted, value, bytes, &block);
+    if (UNLIKELY(code == CODE_NONE || code == CODE_C128)) return false; /* the one that has more than 8 bytes */
+    memcpy(given->bytes, bytes, 8);
+    given->allocation = block ? Py_NewRef(allocation_of(value)) : NULL;
+    self->codes[self->count++] = code;
+    return true;
+}
+
+/* A typed argument's type is the method's: a value that has another one is Python's to refuse. */
+INLINE bool builder_add_typed(BuilderState *self, uint8_t wanted, PyObject *value)
+{
+    if (UNLIKELY(Py_TYPE(value) == known.scalar)) return false;
+    return builder_add(self, wanted, value);
+}
+
+#define ONE_VALUE(name, code)                                                                                   \
+    static PyObject *plain_##name;                                                                              \
+    static PyObject *builder_##name(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)   \
+    {                                                                                                           \
+        if (LIKELY(count == 1 && !names && builder_add_typed((BuilderState *)self, code, args[0])))             \
+            return Py_NewRef(self);                                                                             \
+        return leave_to_python(self, plain_##name, args, count, names);                                         \
+    }
+#define VALUE_METHODS(_)                                                                                        \
+    _(arg_u8, CODE_U8) _(arg_u16, CODE_U16) _(arg_u32, CODE_U32) _(arg_u64, CODE_U64)                           \
+    _(arg_i8, CODE_I8) _(arg_i16, CODE_I16) _(arg_i32, CODE_I32) _(arg_i64, CODE_I64)                           \
+    _(arg_f16, CODE_F16) _(arg_bf16, CODE_BF16) _(arg_f32, CODE_F32) _(arg_f64, CODE_F64)                       \
+    _(arg_bool, CODE_BOOL) _(arg_ptr, CODE_POINTER)
+VALUE_METHODS(ONE_VALUE)
+
+static PyObject *plain_arg;
+static PyObject *builder_arg(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    BuilderState *self = (BuilderState *)object;
+    if (count == 1 && !names && self->kernel && PyBytes_CheckExact(self->kernel->specs) &&
+        self->count < PyBytes_GET_SIZE(self->kernel->specs)) {
+        uint8_t wanted = (uint8_t)PyBytes_AS_STRING(self->kernel->specs)[self->count];
+        if (builder_add(self, wanted, args[0])) return Py_NewRef(object);
+    }
+    return leave_to_python(object, plain_arg, args, count, names);
+}
+
+/* ---------------------------------------------------------------- geometry */
+
+static PyObject *plain_grid, *plain_block, *plain_shared_mem;
+
+static PyObject *builder_grid(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    BuilderState *self = (BuilderState *)object;
+    uint32_t extents[3];
+    if (LIKELY(count == 1 && !names && self->kernel && read_extent(args[0], extents))) {
+        memcpy(self->extents.grid, extents, sizeof extents);
+        return Py_NewRef(object);
+    }
+    return leave_to_python(object, plain_grid, args, count, names);
+}
+
+static PyObject *builder_block(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    BuilderState *self = (BuilderState *)object;
+    uint32_t extents[3];
+    if (LIKELY(count == 1 && !names && self->kernel && read_extent(args[0], extents))) {
+        memcpy(self->extents.block, extents, sizeof extents);
+        return Py_NewRef(object);
+    }
+    return leave_to_python(object, plain_block, args, count, names);
+}
+
+static PyObject *builder_shared_mem(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    BuilderState *self = (BuilderState *)object;
+    if (LIKELY(count == 1 && !names && self->kernel && read_shared_mem(args[0], &self->extents.shared_mem)))
+        return Py_NewRef(object);
+    return leave_to_python(object, plain_shared_mem, args, count, names);
+}
+
+/* ---------------------------------------------------------------- the end */
+
+static PyObject *plain_launch;
+
+static outcome builder_launch_now(BuilderState *self, PyObject *stream)
+{
+    KernelState *kernel = self->kernel;
+    Gate *gate = kernel->gate;
+    LaneState *lane = NULL;
+    if (stream == Py_None)
+        lane = gate->default_lane;
+    else if (Py_TYPE(stream) == known.stream && SLOT_AT(stream, known.stream_gpu) == kernel->gpu)
+        lane = (LaneState *)SLOT_AT(stream, known.stream_lane);
+    if (!lane || gate->closed || !kernel->module->is_loaded) return PYTHON;
+    const Extents *e = &self->extents;
+    if (e->shared_mem > kernel->allowed_shared_mem || !has_shape(kernel, e) || !fits_grid(gate, e)) return PYTHON;
+    Plan *plan = find_plan(kernel, self->codes, self->count);
+    if (UNLIKELY(!plan)) return PYTHON;
+    Call call;
+    call.block_count = 0;
+    for (uint32_t at = 0; at < plan->count; at++) {
+        const Given *given = &self->given[at];
+        unsigned char *place = call.bytes + plan->offsets[at];
+        call.parameters[at] = place;
+        uint8_t nbytes = code_nbytes[plan->codes[at]];
+        if (nbytes == 8)
+            memcpy(place, given->bytes, 8);
+        else if (nbytes == 4)
+            memcpy(place, given->bytes, 4);
+        else
+            memcpy(place, given->bytes, nbytes);
+        if (given->allocation) call.blocks[call.block_count++] = (BlockState *)((AllocationState *)given->allocation)->block;
+    }
+    return launch_now(gate, lane, plan, e, call.bytes, call.parameters, call.blocks, call.block_count);
+}
+
+static PyObject *builder_launch(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    BuilderState *self = (BuilderState *)object;
+    if (LIKELY(self->kernel && count <= 1 && !names)) {
+        /* Held: another thread's call might spill the builder while the driver has the interpreter lock let go of. */
+        Py_INCREF(self->kernel);
+        KernelState *kernel = self->kernel;
+        outcome result = builder_launch_now(self, count ? args[0] : Py_None);
+        Py_DECREF(kernel);
+        if (LIKELY(result == DONE)) {
+            self->is_sealed = true;
+            Py_RETURN_NONE;
+        }
+        if (result == FAILED) return NULL;
+    }
+    PyObject *returned = leave_to_python(object, plain_launch, args, count, names);
+    forget_answer();
+    return returned;
+}
+
+/* ---------------------------------------------------------------- making it */
+
+/* Builders live for one line: the memory of the last ones is kept. */
+#define MOST_FREE_BUILDERS 16
+static BuilderState *free_builders[MOST_FREE_BUILDERS];
+static int free_builder_count;
+
+static PyObject *builder_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    (void)args;
+    (void)kwargs;
+    return type->tp_alloc(type, 0); /* without a kernel: Python's, whose __init__ follows */
+}
+
+/* KernelLaunch(gpu, kernel) as it is nearly always called; anything else goes the way of all classes. */
+static PyObject *builder_make(PyObject *type, PyObject *const *args, size_t flags, PyObject *names)
+{
+    Py_ssize_t count = PyVectorcall_NARGS(flags);
+    if (UNLIKELY(count != 2 || names || Py_TYPE(args[1]) != known.kernel ||
+                 ((KernelState *)args[1])->gpu != args[0])) {
+        PyObject *self = builder_new((PyTypeObject *)type, NULL, NULL);
+        PyObject *init = self ? PyObject_GetAttrString(self, "__init__") : NULL;
+        PyObject *returned = init ? PyObject_Vectorcall(init, args, (size_t)count, names) : NULL;
+        Py_XDECREF(init);
+        if (!returned) Py_CLEAR(self);
+        Py_XDECREF(returned);
+        return self;
+    }
+    BuilderState *self;
+    if (LIKELY(free_builder_count)) {
+        self = free_builders[--free_builder_count];
+        Py_SET_REFCNT((PyObject *)self, 1); /* its type is what it was, and still held */
+        self->is_sealed = false;
+    } else {
+        self = (BuilderState *)((PyTypeObject *)type)->tp_alloc((PyTypeObject *)type, 0);
+        if (!self) return NULL;
+        /* In no cycle before Python has it: nothing that it holds until then leads back to it. */
+        PyObject_GC_UnTrack(self);
+    }
+    self->kernel = (KernelState *)Py_NewRef(args[1]);
+    self->extents = (Extents){{1, 1, 1}, {1, 1, 1}, 0};
+    self->room = INLINED;
+    self->codes = self->inlined_codes;
+    self->given = self->inlined;
+    return (PyObject *)self;
+}
+
+static int builder_traverse(BuilderState *self, visitproc visit, void *arg)
+{
+    Py_VISIT(self->kernel);
+    for (int at = 0; at < ATTRIBUTES; at++) Py_VISIT(self->attributes[at]);
+    for (uint32_t at = 0; at < self->count; at++) Py_VISIT(self->given[at].allocation);
+    return 0;
+}
+
+static int builder_clear(BuilderState *self)
+{
+    Py_CLEAR(self->kernel);
+    for (int at = 0; at < ATTRIBUTES; at++) Py_CLEAR(self->attributes[at]);
+    builder_drop(self);
+    return 0;
+}
+
+static void builder_dealloc(BuilderState *self)
+{
+    PyObject_GC_UnTrack(self);
+    builder_clear(self);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+/* In the place of what a class does for its instances: one that Python never had is kept for the next. The class has
+ * nothing of its own in them (`__slots__ = ()`), so there is no more to let go of than the base knows. */
+static void builder_end(PyObject *object)
+{
+    BuilderState *self = (BuilderState *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    if (LIKELY(self->kernel && type == known.builder)) {
+        KernelState *kernel = self->kernel;
+        self->kernel = NULL;
+        builder_drop(self);
+        Py_DECREF(kernel);
+        if (LIKELY(free_builder_count < MOST_FREE_BUILDERS)) {
+            free_builders[free_builder_count++] = self;
+            return;
+        }
+    }
+    builder_dealloc(self);
+    Py_DECREF(type);
+}
+
+static PyMethodDef builder_methods[] = {
+    {"_spill", builder_spilled, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+#define MEMBER(name)                                                                                            \
+    {#name, T_OBJECT_EX, offsetof(BuilderState, attributes) + NUMBER_OF_##name * sizeof(PyObject *), 0, NULL},
+static PyMemberDef builder_members[] = {ATTRIBUTE_NAMES(MEMBER){NULL, 0, 0, 0, NULL}};
+
+PyTypeObject BuilderState_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "metrale_gpu_runtime.native._core.BuilderState",
+    .tp_doc = "A launch being described.",
+    .tp_basicsize = sizeof(BuilderState),
+    .tp_members = builder_members,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+    .tp_new = builder_new,
+    .tp_dealloc = (destructor)builder_dealloc,
+    .tp_traverse = (traverseproc)builder_traverse,
+    .tp_clear = (inquiry)builder_clear,
+    .tp_methods = builder_methods,
+};
+
+/* Every method that is done here, and the name of the one that does it in Python. */
+static struct {
+    PyObject *(*function)(PyObject *, PyObject *const *, Py_ssize_t, PyObject *);
+    const char *name;
+    PyObject **plain;
+} builder_natives[] = {
+#define NATIVE(name, code) {builder_##name, #name, &plain_##name},
+    VALUE_METHODS(NATIVE)
+    NATIVE(arg, 0) NATIVE(grid, 0) NATIVE(block, 0) NATIVE(shared_mem, 0) NATIVE(launch, 0)
+#undef NATIVE
+};
+#define NATIVES (sizeof builder_natives / sizeof *builder_natives)
+static PyMethodDef builder_definitions[NATIVES];
+
+/* Puts the native methods in the place of a class's own of the same name, which stay under `_plain_…` and lend their
+ * docstrings: a class on this base, once. */
+static PyObject *know_builder(PyObject *self, PyObject *object)
+{
+    (void)self;
+    PyTypeObject *type = (PyTypeObject *)object;
+    if (!PyType_Check(object) || type->tp_base != &BuilderState_Type || known.builder ||
+        type->tp_basicsize != (Py_ssize_t)sizeof(BuilderState) || type->tp_weaklistoffset) {
+        PyErr_SetString(PyExc_TypeError, "one class on this base is wanted");
+        return NULL;
+    }
+    for (size_t at = 0; at < NATIVES; at++) {
+        const char *name = builder_natives[at].name;
+        PyObject *plain = PyUnicode_FromFormat("_plain_%s", name);
+        PyObject *method = plain ? PyObject_GetAttrString(object, name) : NULL;
+        if (!method || PyObject_SetAttr(object, plain, method) < 0) return NULL;
+        PyUnicode_InternInPlace(&plain);
+        *builder_natives[at].plain = plain;
+        PyObject *doc = PyObject_GetAttrString(method, "__doc__");
+        const char *text = doc && PyUnicode_Check(doc) ? PyUnicode_AsUTF8(doc) : NULL;
+        Py_DECREF(method);
+        if (!doc || !text) return NULL;
+        PyMethodDef *definition = &builder_definitions[at];
+        *definition = (PyMethodDef){name, (PyCFunction)(void (*)(void))builder_natives[at].function,
+                                    METH_FASTCALL | METH_KEYWORDS, text}; /* the docstring lives as long: not let go */
+        PyObject *descriptor = PyDescr_NewMethod(type, definition);
+        if (!descriptor || PyObject_SetAttrString(object, name, descriptor) < 0) return NULL;
+        Py_DECREF(descriptor);
+    }
+    type->tp_vectorcall = builder_make;
+    type->tp_dealloc = builder_end;
+    known.builder = (PyTypeObject *)Py_NewRef(object);
+    return Py_NewRef(object);
+}
+
+KNOW_BASE(know_kernel, kernel, KernelState_Type)
+
+static PyMethodDef builder_functions[] = {
+    {"know_builder", know_builder, METH_O, "Tell the class of launches being described; its methods become native."},
+    {"know_kernel", know_kernel, METH_O, "Tell the class of kernels."},
+    {NULL, NULL, 0, NULL},
+};
+
+int builder_setup(PyObject *module)
+{
+    take_over = PyUnicode_InternFromString("_take_over");
+    if (!take_over || PyModule_AddType(module, &BuilderState_Type) < 0) return -1;
+    return PyModule_AddFunctions(module, builder_functions);
+}

@@ -1,0 +1,294 @@
+/* The launch core: what its rooms share.
+ *
+ * One rule keeps it right: the core either carries a launch out whole, or does nothing and hands the very same call to
+ * the plain Python code. So it only has to be right about what it accepts; every refusal is worded in Python.
+ *
+ * All state here is guarded by the interpreter lock, which is let go of only around the driver's calls and while a lock
+ * is waited for. A stream's own lock, held meanwhile, keeps its launches in order.
+ */
+#ifndef METRALE_CORE_H
+#define METRALE_CORE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <structmember.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MOST_ARGUMENTS 128
+#define MOST_NBYTES 2048 /* of a parameter block; the limit that is safe on any driver is 4096 */
+#define BLOCK_ALIGNMENT 128
+#define RING_LENGTH 64
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+/* For what a constant argument makes small. */
+#define INLINE static inline __attribute__((always_inline))
+
+/* What became of a call: done, not touched at all (Python takes it), or failed with a Python exception set. */
+typedef enum { DONE = 0, PYTHON = 1, FAILED = -1 } outcome;
+
+/* ---------------------------------------------------------------- values (encode.c) */
+
+/* What an argument is, in one byte: equal lists of codes are laid out and checked alike. */
+enum code {
+    CODE_NONE = 0, /* nothing native: Python reads it */
+    CODE_U8, CODE_U16, CODE_U32, CODE_U64,
+    CODE_I8, CODE_I16, CODE_I32, CODE_I64,
+    CODE_F16, CODE_BF16, CODE_F32, CODE_F64,
+    CODE_BOOL, CODE_C64, CODE_C128,
+    CODE_COUNT,
+    /* An integer whose sign nobody knows: it fits both readings. */
+    CODE_INT8 = 24, CODE_INT16, CODE_INT32, CODE_INT64,
+    /* A pointer; 32 + the code of its elements, 32 for an untyped one. */
+    CODE_POINTER = 32,
+    CODE_END = CODE_POINTER + CODE_COUNT,
+};
+
+typedef struct BlockState BlockState;
+typedef struct Gate Gate;
+
+extern const uint8_t code_nbytes[CODE_END];
+
+int encode_setup(PyObject *module);
+
+/* Classes of the package that the core knows by their exact type, and where their slots lie. */
+extern struct known_classes {
+    PyTypeObject *scalar, *device_pointer, *device_buffer, *allocation, *stream, *birth, *configured, *builder,
+        *kernel;
+    Py_ssize_t scalar_type, scalar_data, stream_lane, stream_gpu, birth_lane;
+    PyObject *types[CODE_COUNT]; /* the ScalarType of a code */
+} known;
+
+#define SLOT_AT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
+
+/* ---------------------------------------------------------------- books (books.c) */
+
+/* A recursive lock that costs nothing to speak of while nobody else wants it. */
+typedef struct {
+    PyObject_HEAD
+    PyThreadState *owner; /* NULL: free */
+    long count, waiting;
+    bool is_posted;
+    PyThread_type_lock wake;
+} Lock;
+
+/* A launch as it is remembered: enough to name it, nothing that keeps memory alive. */
+typedef struct Record {
+    PyObject_HEAD
+    int64_t stream, sequence, ordinal;
+    PyObject *facts; /* LaunchFacts: the words for what the numbers here are */
+    PyCodeObject *code; /* whose line made it, or `site`, the text itself */
+    PyObject *site;
+    int instruction;
+    uint32_t grid[3], block[3], shared_mem;
+    bool rejected;
+    uint32_t nbytes;
+    unsigned char *image;
+    unsigned char small[136];
+} Record;
+
+/* The last launches of a stream, oldest first. Entries are Records and what Python puts there. */
+typedef struct {
+    PyObject_HEAD
+    uint32_t start, count;
+    PyObject *entries[RING_LENGTH];
+} Ring;
+
+/* Per stream the last operation that names a block: a mapping for Python, two words an entry here. */
+typedef struct {
+    int64_t stream;
+    PyObject *operation;
+} Use;
+
+typedef struct {
+    PyObject_HEAD
+    uint32_t count, room;
+    Use *entries;
+    Use inlined[2];
+} Uses;
+
+typedef struct {
+    PyObject_HEAD
+    int64_t handle, issued;
+    uint64_t raw; /* the driver's own handle */
+    char is_synchronous, has_raw;
+    PyObject *lock, *ring, *gone, *capture;
+} LaneState;
+
+struct BlockState {
+    PyObject_HEAD
+    uint64_t base, nbytes;
+    PyObject *ledger, *gone, *born, *uses, *last_use;
+};
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *block;
+} AllocationState;
+
+typedef struct {
+    PyObject_HEAD
+    uint64_t address;
+    PyObject *allocation;
+} PointerState;
+
+typedef struct {
+    PyObject_HEAD
+    uint64_t address, nbytes;
+    PyObject *allocation, *scalar;
+} BufferState;
+
+typedef struct {
+    PyObject_HEAD
+    int64_t count, seen;
+} ProgressState;
+
+extern PyTypeObject Lock_Type, Record_Type, Ring_Type, Uses_Type, LaneState_Type, BlockState_Type, AllocationState_Type,
+    PointerState_Type, BufferState_Type, ProgressState_Type;
+
+int books_setup(PyObject *module);
+Record *record_new(void);
+void ring_push(Ring *ring, PyObject *entry);   /* takes no reference away */
+void ring_take_back(Ring *ring, PyObject *entry);
+outcome use_block(BlockState *block, int64_t stream, PyObject *operation);
+
+static inline bool lock_take(Lock *lock, PyThreadState *me)
+{
+    extern int lock_wait(Lock *, PyThreadState *);
+    if (LIKELY(!lock->owner)) {
+        lock->owner = me;
+        lock->count = 1;
+        return true;
+    }
+    if (lock->owner == me) {
+        lock->count++;
+        return true;
+    }
+    return lock_wait(lock, me) == 0;
+}
+
+static inline void lock_give(Lock *lock)
+{
+    if (--lock->count) return;
+    lock->owner = NULL;
+    if (UNLIKELY(lock->waiting && !lock->is_posted)) {
+        lock->is_posted = true;
+        PyThread_release_lock(lock->wake);
+    }
+}
+
+static inline bool is_empty_text(PyObject *text) { return PyUnicode_GET_LENGTH(text) == 0; }
+
+/* ---------------------------------------------------------------- the driver (gate.c) */
+
+typedef int launch_function(void *kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                            unsigned block_y, unsigned block_z, unsigned shared_mem, void *stream, void **parameters,
+                            void **extra);
+/* CUlaunchConfig as cuda.h lays it out, without attributes. */
+typedef struct {
+    uint32_t grid[3], block[3], shared_mem;
+    void *stream, *attributes;
+    uint32_t attribute_count;
+} LaunchConfig;
+typedef int launch_extended_function(const LaunchConfig *config, void *kernel, void **parameters, void **extra);
+typedef int query_function(void *context); /* writes the thread's current context (or device) */
+typedef int enter_function(uint64_t context);
+typedef int enter_device_function(int device);
+
+/* What stands between a call and the driver of one backend. */
+struct Gate {
+    PyObject_HEAD
+    uint32_t closed; /* a bit for each thing because of which Python makes every launch */
+    int64_t ordinal; /* of the latest launch */
+    PyObject *ledger, *dropped, *deferred, *waiting, *links;
+    ProgressState *progress;
+    LaneState *default_lane; /* where a launch without a stream goes */
+    char null_pointers;
+    uint32_t max_grid[3];
+    uint64_t max_threads_per_launch; /* 0: no limit */
+    /* How the driver is called; `launch` is NULL where there is no native call. */
+    void *launch; /* a launch_function, or a launch_extended_function */
+    char is_extended;
+    query_function *query;
+    enter_function *enter, *leave;
+    uint64_t context;
+    char context_nbytes, leave_takes_place;
+    /* Ends a driver call's claim on the thread's state: how many launches were made here, for tests. */
+    int64_t native_count;
+};
+
+extern PyTypeObject Gate_Type;
+int gate_setup(PyObject *module);
+
+/* Whether Python has something to do first. Settled state costs a few loads. */
+static inline bool gate_is_open(Gate *gate)
+{
+    if (UNLIKELY(gate->closed)) return false;
+    if (UNLIKELY(Py_SIZE(gate->dropped) || Py_SIZE(gate->deferred) || PyDict_GET_SIZE(gate->links))) return false;
+    return !PyDict_GET_SIZE(gate->waiting) || gate->progress->seen == gate->progress->count;
+}
+
+/* ---------------------------------------------------------------- launches (launch.c) */
+
+/* A kernel with one list of argument codes: where each lies, and the driver's function. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *facts, *target;
+    uint64_t function;
+    uint32_t count, nbytes;
+    uint8_t *codes;
+    uint16_t *offsets;
+} Plan;
+
+typedef struct {
+    PyObject_HEAD
+    char is_loaded;
+} ModuleState;
+
+typedef struct {
+    uint32_t block[3], shared_mem;
+} Shape;
+
+#define SHAPES 8
+
+typedef struct {
+    PyObject_HEAD
+    Gate *gate;
+    ModuleState *module;
+    PyObject *gpu;
+    PyObject *specs; /* bytes: the code that a bare number takes in each place; None: nothing known */
+    Plan **plans;
+    uint32_t plan_count, plan_room, last_plan;
+    Shape shapes[SHAPES];
+    uint32_t shape_count, shape_next;
+    uint32_t allowed_shared_mem;
+    PyObject *latest_key, *latest_configured; /* what kernel[…] was asked for the last time, and what it gave */
+} KernelState;
+
+typedef struct {
+    uint32_t grid[3], block[3], shared_mem;
+} Extents;
+
+extern PyTypeObject Plan_Type, ModuleState_Type, KernelState_Type;
+int launch_setup(PyObject *module);
+
+Plan *find_plan(KernelState *kernel, const uint8_t *codes, uint32_t count);
+bool has_shape(KernelState *kernel, const Extents *extents);
+bool fits_grid(Gate *gate, const Extents *extents);
+
+/* After Python has made a launch that the core had left to it. */
+void forget_answer(void);
+
+/* The caller's code and instruction (site.c); a new reference or NULL. */
+PyCodeObject *caller_code(PyThreadState *thread, int *instruction);
+int site_setup(PyObject *module);
+
+/* ---------------------------------------------------------------- forms */
+
+int prepared_setup(PyObject *module);
+int configured_setup(PyObject *module);
+int builder_setup(PyObject *module);
+
+#endif

@@ -1,0 +1,166 @@
+/* The gate of one backend: whether a launch may be made natively at all, and how the driver is called. */
+#include "core.h"
+
+static PyObject *gate_next(PyObject *self)
+{
+    return PyLong_FromLongLong(++((Gate *)self)->ordinal);
+}
+
+static PyObject *gate_shut(PyObject *self, PyObject *arguments)
+{
+    unsigned bit;
+    int is_shut;
+    if (!PyArg_ParseTuple(arguments, "Ip", &bit, &is_shut)) return NULL;
+    Gate *gate = (Gate *)self;
+    gate->closed = is_shut ? gate->closed | bit : gate->closed & ~bit;
+    Py_RETURN_NONE;
+}
+
+#define READY 1u /* the bit that `watch` takes away */
+
+static PyObject *gate_watch(PyObject *self, PyObject *arguments)
+{
+    Gate *gate = (Gate *)self;
+    PyObject *ledger, *dropped, *deferred, *waiting, *links, *progress;
+    if (!PyArg_ParseTuple(arguments, "OOOO!O!O!", &ledger, &dropped, &deferred, &PyDict_Type, &waiting, &PyDict_Type,
+                          &links, &ProgressState_Type, &progress))
+        return NULL;
+    PyObject *collections = PyImport_ImportModule("collections");
+    PyObject *deque = collections ? PyObject_GetAttrString(collections, "deque") : NULL;
+    Py_XDECREF(collections);
+    if (!deque) return NULL;
+    bool are_deques = (PyObject *)Py_TYPE(dropped) == deque && (PyObject *)Py_TYPE(deferred) == deque;
+    Py_DECREF(deque);
+    if (!are_deques) {
+        PyErr_SetString(PyExc_TypeError, "what was dropped and what is deferred are deques");
+        return NULL;
+    }
+    Py_XSETREF(gate->ledger, Py_NewRef(ledger));
+    Py_XSETREF(gate->dropped, Py_NewRef(dropped));
+    Py_XSETREF(gate->deferred, Py_NewRef(deferred));
+    Py_XSETREF(gate->waiting, Py_NewRef(waiting));
+    Py_XSETREF(gate->links, Py_NewRef(links));
+    Py_XSETREF(gate->progress, (ProgressState *)Py_NewRef(progress));
+    gate->closed &= ~READY;
+    Py_RETURN_NONE;
+}
+
+static PyObject *gate_limit(PyObject *self, PyObject *arguments)
+{
+    Gate *gate = (Gate *)self;
+    unsigned long long most;
+    int null_pointers;
+    if (!PyArg_ParseTuple(arguments, "IIIKp", &gate->max_grid[0], &gate->max_grid[1], &gate->max_grid[2], &most,
+                          &null_pointers))
+        return NULL;
+    gate->max_threads_per_launch = most;
+    gate->null_pointers = (char)null_pointers;
+    Py_RETURN_NONE;
+}
+
+static PyObject *gate_call(PyObject *self, PyObject *arguments)
+{
+    Gate *gate = (Gate *)self;
+    unsigned long long launch, query, enter, leave, context;
+    int is_extended, nbytes, takes_place;
+    if (!PyArg_ParseTuple(arguments, "KpKKKKip", &launch, &is_extended, &query, &enter, &leave, &context, &nbytes,
+                          &takes_place))
+        return NULL;
+    if ((nbytes != 4 && nbytes != 8) || !launch || !query || !enter || !leave) {
+        PyErr_SetString(PyExc_ValueError, "four addresses, and a context of 4 or 8 bytes");
+        return NULL;
+    }
+    gate->query = (query_function *)(uintptr_t)query;
+    gate->enter = (enter_function *)(uintptr_t)enter;
+    gate->leave = (enter_function *)(uintptr_t)leave;
+    gate->context = context;
+    gate->context_nbytes = (char)nbytes;
+    gate->leave_takes_place = (char)takes_place;
+    gate->is_extended = (char)is_extended;
+    gate->launch = (void *)(uintptr_t)launch;
+    Py_RETURN_NONE;
+}
+
+static PyObject *gate_default(PyObject *self, PyObject *lane)
+{
+    Gate *gate = (Gate *)self;
+    if (!PyObject_TypeCheck(lane, &LaneState_Type)) {
+        PyErr_SetString(PyExc_TypeError, "a lane is wanted");
+        return NULL;
+    }
+    Py_XSETREF(gate->default_lane, (LaneState *)Py_NewRef(lane));
+    Py_RETURN_NONE;
+}
+
+static int gate_traverse(Gate *self, visitproc visit, void *arg)
+{
+    Py_VISIT(self->ledger);
+    Py_VISIT(self->dropped);
+    Py_VISIT(self->deferred);
+    Py_VISIT(self->waiting);
+    Py_VISIT(self->links);
+    Py_VISIT(self->progress);
+    Py_VISIT(self->default_lane);
+    return 0;
+}
+
+static int gate_clear(Gate *self)
+{
+    self->closed |= READY;
+    Py_CLEAR(self->ledger);
+    Py_CLEAR(self->dropped);
+    Py_CLEAR(self->deferred);
+    Py_CLEAR(self->waiting);
+    Py_CLEAR(self->links);
+    Py_CLEAR(self->progress);
+    Py_CLEAR(self->default_lane);
+    return 0;
+}
+
+static void gate_dealloc(Gate *self)
+{
+    PyObject_GC_UnTrack(self);
+    gate_clear(self);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyObject *gate_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    (void)args;
+    (void)kwargs;
+    Gate *self = (Gate *)type->tp_alloc(type, 0);
+    if (self) self->closed = READY;
+    return (PyObject *)self;
+}
+
+static PyMethodDef gate_methods[] = {
+    {"shut", gate_shut, METH_VARARGS, "Shut or open the gate for one reason, which is a bit from 2 on."},
+    {"watch", gate_watch, METH_VARARGS, "What is looked at before each launch: memory that waits to be given back."},
+    {"limit", gate_limit, METH_VARARGS, "The device's limits on a grid, and whether null is a pointer."},
+    {"use_by_default", gate_default, METH_O, "The stream of launches that name none."},
+    {"call", gate_call, METH_VARARGS, "The addresses of the driver's calls, and the context that launches need."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef gate_members[] = {
+    {"shut_for", T_UINT, offsetof(Gate, closed), READONLY, "The reasons for which it is shut."},
+    {"native_count", T_LONGLONG, offsetof(Gate, native_count), READONLY, "How many launches were made natively."},
+    {NULL, 0, 0, 0, NULL},
+};
+
+PyTypeObject Gate_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "metrale_gpu_runtime.native._core.Gate",
+    .tp_doc = "What stands between a launch and the driver of one backend; an iterator over the numbers of launches.",
+    .tp_basicsize = sizeof(Gate),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .tp_new = gate_new,
+    .tp_dealloc = (destructor)gate_dealloc,
+    .tp_traverse = (traverseproc)gate_traverse,
+    .tp_clear = (inquiry)gate_clear,
+    .tp_iter = PyObject_SelfIter,
+    .tp_iternext = gate_next,
+    .tp_methods = gate_methods,
+    .tp_members = gate_members,
+};
+
+int gate_setup(PyObject *module) { return PyModule_AddType(module, &Gate_Type); }

@@ -1,0 +1,483 @@
+/* One launch, whole or not at all: what is checked under the stream's lock, what is noted, and the driver's call. */
+#include "core.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------- what the driver answered */
+
+enum answer_kind { NO_ANSWER, REFUSED, NOT_RESTORED, NOT_ENTERED };
+
+/* A refusal goes the way of any other: Python makes the launch again, and takes this for the driver's answer. */
+static _Thread_local struct {
+    uint64_t function; /* the kernel whose launch it was */
+    enum answer_kind kind;
+    int code;
+} answer;
+
+void forget_answer(void) { answer.kind = NO_ANSWER; }
+
+static PyObject *take_answer(PyObject *self, PyObject *function)
+{
+    (void)self;
+    if (LIKELY(answer.kind == NO_ANSWER)) Py_RETURN_NONE;
+    uint64_t number = PyLong_AsUnsignedLongLong(function);
+    if (number == (uint64_t)-1 && PyErr_Occurred()) return NULL;
+    if (number != answer.function) Py_RETURN_NONE;
+    enum answer_kind kind = answer.kind;
+    answer.kind = NO_ANSWER;
+    return Py_BuildValue("Oi", kind == REFUSED ? Py_True : Py_False, answer.code);
+}
+
+/* ---------------------------------------------------------------- the driver's call */
+
+/* Makes a context current, or what is one: a device, where those have 4 bytes. */
+static int enter_context(Gate *gate, enter_function *enter, uint64_t context)
+{
+    if (gate->context_nbytes == 4) return ((enter_device_function *)(void *)enter)((int)context);
+    return enter(context);
+}
+
+static int leave_context(Gate *gate, uint64_t former)
+{
+    uint64_t place = 0;
+    return enter_context(gate, gate->leave, gate->leave_takes_place ? (uint64_t)(uintptr_t)&place : former);
+}
+
+static inline int ask_launch(Gate *gate, LaneState *lane, Plan *plan, const Extents *e, void **parameters)
+{
+    void *function = (void *)(uintptr_t)plan->function, *stream = (void *)(uintptr_t)lane->raw;
+    if (LIKELY(gate->is_extended)) {
+        LaunchConfig config = {{e->grid[0], e->grid[1], e->grid[2]},
+                               {e->block[0], e->block[1], e->block[2]},
+                               e->shared_mem, stream, NULL, 0};
+        return ((launch_extended_function *)gate->launch)(&config, function, parameters, NULL);
+    }
+    return ((launch_function *)gate->launch)(function, e->grid[0], e->grid[1], e->grid[2], e->block[0], e->block[1],
+                                             e->block[2], e->shared_mem, stream, parameters, NULL);
+}
+
+/* Makes the call in the right context. The interpreter lock is let go of: a driver whose queue is full blocks. */
+static inline int call_driver(Gate *gate, uint64_t current, LaneState *lane, Plan *plan, const Extents *e,
+                              void **parameters, enum answer_kind *kind)
+{
+    bool is_current = current == gate->context;
+    int code;
+    *kind = NO_ANSWER;
+    PyThreadState *thread = PyEval_SaveThread();
+    if (UNLIKELY(!is_current)) {
+        code = enter_context(gate, gate->enter, gate->context);
+        if (code) {
+            *kind = NOT_ENTERED; /* nothing was asked of the driver: Python tries anew, and says why it cannot */
+            PyEval_RestoreThread(thread);
+            return code;
+        }
+    }
+    code = ask_launch(gate, lane, plan, e, parameters);
+    if (UNLIKELY(code)) *kind = REFUSED;
+    if (UNLIKELY(!is_current)) {
+        int second = leave_context(gate, current);
+        if (second && !code) {
+            *kind = NOT_RESTORED;
+            code = second;
+        }
+    }
+    PyEval_RestoreThread(thread);
+    return code;
+}
+
+static inline outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const Extents *e, unsigned char *image, void **parameters,
+                   BlockState **blocks, uint32_t block_count)
+{
+    if (UNLIKELY(!gate->launch || !lane->has_raw || !e->grid[0] || !e->grid[1] || !e->grid[2])) return PYTHON;
+    Lock *lock = (Lock *)lane->lock;
+    PyThreadState *thread = PyThreadState_Get();
+    if (UNLIKELY(!lock_take(lock, thread))) return FAILED;
+    outcome result = PYTHON;
+    /* Asked with the lock: another thread may have had its turn while it was waited for. */
+    if (UNLIKELY(!gate_is_open(gate))) goto end;
+    if (UNLIKELY(lane->capture && lane->capture != Py_None)) goto end;
+    if (UNLIKELY(!is_empty_text(lane->gone))) goto end;
+    for (uint32_t at = 0; at < block_count; at++) {
+        BlockState *block = blocks[at];
+        if (UNLIKELY(!is_empty_text(block->gone))) goto end;
+        if (UNLIKELY(block->born && block->born != Py_None) &&
+            (Py_TYPE(block->born) != known.birth || SLOT_AT(block->born, known.birth_lane) != (PyObject *)lane))
+            goto end; /* born in another stream's order, which this one has to wait for */
+    }
+    uint64_t current = 0;
+    if (UNLIKELY(gate->query(&current))) goto end;
+
+    Record *record = record_new();
+    if (UNLIKELY(!record)) {
+        result = FAILED;
+        goto end;
+    }
+    record->facts = Py_NewRef(plan->facts);
+    record->code = caller_code(thread, &record->instruction);
+    record->stream = lane->handle;
+    record->sequence = lane->issued + 1;
+    record->ordinal = ++gate->ordinal;
+    memcpy(record->grid, e->grid, sizeof *e);
+    record->nbytes = plan->nbytes;
+    if (UNLIKELY(plan->nbytes > sizeof record->small)) {
+        record->image = PyMem_Malloc(plan->nbytes + 8);
+        if (!record->image) {
+            record->image = record->small;
+            record->nbytes = 0;
+            gate->ordinal--;
+            Py_DECREF(record);
+            PyErr_NoMemory();
+            result = FAILED;
+            goto end;
+        }
+    }
+    /* In whole words: both ends have room for that, and a call of memcpy costs as much as the copy. */
+    for (uint32_t at = 0; at < plan->nbytes; at += 8) memcpy(record->image + at, image + at, 8);
+    for (uint32_t at = 0; at < block_count; at++) {
+        if (UNLIKELY(use_block(blocks[at], lane->handle, (PyObject *)record) != DONE)) {
+            record->sequence = lane->issued;
+            Py_DECREF(record);
+            result = FAILED;
+            goto end;
+        }
+    }
+    ring_push((Ring *)lane->ring, (PyObject *)record);
+    enum answer_kind kind;
+    int code = call_driver(gate, current, lane, plan, e, parameters, &kind);
+    if (LIKELY(kind == NO_ANSWER)) {
+        lane->issued = record->sequence;
+        gate->native_count++;
+        result = DONE;
+    } else {
+        /* Not queued: what it names is in use only as long as what was queued before it. */
+        record->sequence = lane->issued;
+        record->rejected = true;
+        ring_take_back((Ring *)lane->ring, (PyObject *)record);
+        if (gate->ordinal == record->ordinal) gate->ordinal--;
+        answer.function = plan->function;
+        answer.kind = kind == NOT_ENTERED ? NO_ANSWER : kind;
+        answer.code = code;
+    }
+    Py_DECREF(record);
+end:
+    lock_give(lock);
+    return result;
+}
+
+/* ---------------------------------------------------------------- the arguments of a call */
+
+/* A call's own parameter block. Never shared, never half read by another thread. */
+typedef struct {
+    _Alignas(BLOCK_ALIGNMENT) unsigned char bytes[MOST_NBYTES + 16];
+    void *parameters[MOST_ARGUMENTS];
+    BlockState *blocks[MOST_ARGUMENTS * 2];
+    uint32_t block_count;
+} Call;
+
+static bool is_same_layout(const Plan *one, const Plan *other)
+{
+    return one->nbytes == other->nbytes && one->count == other->count &&
+           !memcmp(one->offsets, other->offsets, one->count * sizeof *one->offsets);
+}
+
+/* Reads the values of a call whose arguments are not all of the types of the likely plan. */
+static Plan *read_others(KernelState *kernel, const uint8_t *wanted, PyObject *const *values, uint32_t count, Call *call)
+{
+    struct { unsigned char bytes[16]; } reads[MOST_ARGUMENTS];
+    uint8_t codes[MOST_ARGUMENTS] = {CODE_NONE};
+    call->block_count = 0;
+    for (uint32_t at = 0; at < count; at++) {
+        BlockState *block;
+        codes[at] = read_into(kernel->gate, wanted[at], values[at], reads[at].bytes, &block);
+        if (codes[at] == CODE_NONE) return NULL;
+        if (block) call->blocks[call->block_count++] = block;
+    }
+    Plan *plan = find_plan(kernel, codes, count);
+    if (!plan) return NULL; /* not checked yet */
+    for (uint32_t at = 0; at < count; at++) {
+        call->parameters[at] = call->bytes + plan->offsets[at];
+        memcpy(call->parameters[at], reads[at].bytes, code_nbytes[codes[at]]);
+    }
+    return plan;
+}
+
+/* Reads all values of a call, each for the place that wants it. The plan that they were found to have; NULL: Python. */
+static inline Plan *read_call(KernelState *kernel, Plan *likely, const uint8_t *wanted, PyObject *const *values,
+                              uint32_t count, Call *call)
+{
+    uint32_t block_count = 0;
+    if (UNLIKELY(likely->count != count)) return read_others(kernel, wanted, values, count, call);
+    Gate *gate = kernel->gate;
+    for (uint32_t at = 0; at < count; at++) {
+        unsigned char *place = call->bytes + likely->offsets[at];
+        BlockState *block;
+        uint8_t code = read_into(gate, wanted[at], values[at], place, &block);
+        if (UNLIKELY(code != likely->codes[at]))
+            return code == CODE_NONE ? NULL : read_others(kernel, wanted, values, count, call);
+        call->parameters[at] = place;
+        if (block) call->blocks[block_count++] = block;
+    }
+    call->block_count = block_count;
+    return likely;
+}
+
+/* ---------------------------------------------------------------- Plan */
+
+static void plan_dealloc(Plan *self)
+{
+    PyObject_GC_UnTrack(self);
+    Py_XDECREF(self->facts);
+    Py_XDECREF(self->target);
+    PyMem_Free(self->codes);
+    PyMem_Free(self->offsets);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static int plan_traverse(Plan *self, visitproc visit, void *arg)
+{
+    Py_VISIT(self->facts);
+    Py_VISIT(self->target);
+    return 0;
+}
+
+PyTypeObject Plan_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "metrale_gpu_runtime.native._core.Plan",
+    .tp_doc = "A kernel with one list of arguments, checked and laid out.",
+    .tp_basicsize = sizeof(Plan),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_dealloc = (destructor)plan_dealloc,
+    .tp_traverse = (traverseproc)plan_traverse,
+};
+
+static Plan *plan_new(PyObject *codes, PyObject *offsets, unsigned nbytes, unsigned long long function, PyObject *facts,
+                      PyObject *target)
+{
+    Py_ssize_t count = PyBytes_GET_SIZE(codes);
+    if (count > MOST_ARGUMENTS || PyTuple_GET_SIZE(offsets) != count || nbytes > MOST_NBYTES) {
+        PyErr_SetString(PyExc_ValueError, "too many arguments or bytes for a plan");
+        return NULL;
+    }
+    Plan *self = PyObject_GC_New(Plan, &Plan_Type);
+    if (!self) return NULL;
+    self->facts = self->target = NULL;
+    self->function = function;
+    self->count = (uint32_t)count;
+    self->nbytes = nbytes;
+    self->codes = PyMem_Malloc((size_t)count + 1);
+    self->offsets = PyMem_New(uint16_t, count + 1);
+    PyObject_GC_Track(self);
+    if (!self->codes || !self->offsets) {
+        Py_DECREF(self);
+        PyErr_NoMemory();
+        return NULL;
+    }
+    memcpy(self->codes, PyBytes_AS_STRING(codes), (size_t)count);
+    for (Py_ssize_t at = 0; at < count; at++) {
+        unsigned long offset = PyLong_AsUnsignedLong(PyTuple_GET_ITEM(offsets, at));
+        uint8_t code = self->codes[at];
+        if (offset == (unsigned long)-1 && PyErr_Occurred()) {
+            Py_DECREF(self);
+            return NULL;
+        }
+        if (code >= CODE_END || offset + code_nbytes[code] > nbytes) {
+            Py_DECREF(self);
+            PyErr_SetString(PyExc_ValueError, "an argument beyond its block");
+            return NULL;
+        }
+        self->offsets[at] = (uint16_t)offset;
+    }
+    self->facts = Py_NewRef(facts);
+    self->target = Py_NewRef(target);
+    return self;
+}
+
+/* ---------------------------------------------------------------- KernelState */
+
+static PyObject *configure(PyObject *kernel, PyObject *key); /* configured.c */
+
+Plan *find_plan(KernelState *kernel, const uint8_t *codes, uint32_t count)
+{
+    uint32_t plans = kernel->plan_count;
+    for (uint32_t step = 0; step < plans; step++) {
+        uint32_t at = kernel->last_plan + step;
+        if (at >= plans) at -= plans;
+        Plan *plan = kernel->plans[at];
+        if (plan->count == count && !memcmp(plan->codes, codes, count)) {
+            kernel->last_plan = at;
+            return plan;
+        }
+    }
+    return NULL;
+}
+
+bool has_shape(KernelState *kernel, const Extents *e)
+{
+    for (uint32_t at = 0; at < kernel->shape_count; at++)
+        if (!memcmp(kernel->shapes[at].block, e->block, sizeof(Shape))) return true;
+    return false;
+}
+
+bool fits_grid(Gate *gate, const Extents *e)
+{
+    const uint32_t *g = e->grid, *most = gate->max_grid;
+    if (g[0] > most[0] || g[1] > most[1] || g[2] > most[2]) return false;
+    if (LIKELY(!gate->max_threads_per_launch)) return true;
+    unsigned __int128 threads = (unsigned __int128)g[0] * g[1] * g[2];
+    threads *= (unsigned __int128)e->block[0] * e->block[1] * e->block[2];
+    return threads <= gate->max_threads_per_launch;
+}
+
+#define MOST_PLANS 256
+
+static PyObject *kernel_learn_plan(PyObject *self, PyObject *arguments)
+{
+    KernelState *kernel = (KernelState *)self;
+    PyObject *codes, *offsets, *facts, *target;
+    unsigned nbytes;
+    unsigned long long function;
+    if (!PyArg_ParseTuple(arguments, "SO!IKOO", &codes, &PyTuple_Type, &offsets, &nbytes, &function, &facts, &target))
+        return NULL;
+    Plan *plan = plan_new(codes, offsets, nbytes, function, facts, target);
+    if (!plan) return NULL;
+    Plan *known_plan = find_plan(kernel, plan->codes, plan->count);
+    if (known_plan || kernel->plan_count >= MOST_PLANS) {
+        Py_DECREF(plan);
+        Py_RETURN_NONE;
+    }
+    if (kernel->plan_count == kernel->plan_room) {
+        uint32_t room = kernel->plan_room ? kernel->plan_room * 2 : 2;
+        Plan **plans = PyMem_Realloc(kernel->plans, room * sizeof(Plan *));
+        if (!plans) {
+            Py_DECREF(plan);
+            return PyErr_NoMemory();
+        }
+        kernel->plans = plans;
+        kernel->plan_room = room;
+    }
+    kernel->plans[kernel->plan_count++] = plan;
+    Py_RETURN_NONE;
+}
+
+static PyObject *kernel_learn_shape(PyObject *self, PyObject *arguments)
+{
+    KernelState *kernel = (KernelState *)self;
+    Shape shape;
+    if (!PyArg_ParseTuple(arguments, "IIII", &shape.block[0], &shape.block[1], &shape.block[2], &shape.shared_mem))
+        return NULL;
+    for (uint32_t at = 0; at < kernel->shape_count; at++)
+        if (!memcmp(&kernel->shapes[at], &shape, sizeof shape)) Py_RETURN_NONE;
+    kernel->shapes[kernel->shape_next] = shape;
+    kernel->shape_next = (kernel->shape_next + 1) % SHAPES;
+    if (kernel->shape_count < SHAPES) kernel->shape_count++;
+    Py_RETURN_NONE;
+}
+
+static int kernel_traverse(KernelState *self, visitproc visit, void *arg)
+{
+    Py_VISIT(self->gate);
+    Py_VISIT(self->module);
+    Py_VISIT(self->specs);
+    for (uint32_t at = 0; at < self->plan_count; at++) Py_VISIT(self->plans[at]);
+    Py_VISIT(self->gpu);
+    Py_VISIT(self->latest_key);
+    Py_VISIT(self->latest_configured);
+    return 0;
+}
+
+static int kernel_clear(KernelState *self)
+{
+    Py_CLEAR(self->gate);
+    Py_CLEAR(self->module);
+    Py_CLEAR(self->specs);
+    while (self->plan_count) {
+        Plan *last = self->plans[--self->plan_count];
+        Py_DECREF(last);
+    }
+    Py_CLEAR(self->gpu);
+    Py_CLEAR(self->latest_key);
+    Py_CLEAR(self->latest_configured);
+    return 0;
+}
+
+static void kernel_dealloc(KernelState *self)
+{
+    PyObject_GC_UnTrack(self);
+    kernel_clear(self);
+    PyMem_Free(self->plans);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyMemberDef kernel_members[] = {
+    {"_gate", T_OBJECT, offsetof(KernelState, gate), READONLY, NULL},
+    {"_module", T_OBJECT_EX, offsetof(KernelState, module), READONLY, NULL},
+    {"_plan_count", T_UINT, offsetof(KernelState, plan_count), READONLY, NULL},
+    {"_allowed_shared_mem", T_UINT, offsetof(KernelState, allowed_shared_mem), 0, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+/* `_belong(gpu, gate, module, specs)`: set once, when it is made. */
+static PyObject *kernel_belong(PyObject *self, PyObject *arguments)
+{
+    KernelState *kernel = (KernelState *)self;
+    PyObject *gpu, *gate, *module, *specs;
+    if (!PyArg_ParseTuple(arguments, "OO!O!O", &gpu, &Gate_Type, &gate, &ModuleState_Type, &module, &specs)) return NULL;
+    if (specs != Py_None && !PyBytes_Check(specs)) {
+        PyErr_SetString(PyExc_TypeError, "specs are bytes or None");
+        return NULL;
+    }
+    Py_XSETREF(kernel->gpu, Py_NewRef(gpu));
+    Py_XSETREF(kernel->gate, (Gate *)Py_NewRef(gate));
+    Py_XSETREF(kernel->module, (ModuleState *)Py_NewRef(module));
+    Py_XSETREF(kernel->specs, Py_NewRef(specs));
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef kernel_methods[] = {
+    {"_belong", kernel_belong, METH_VARARGS, NULL},
+    {"_learn_plan", kernel_learn_plan, METH_VARARGS, NULL},
+    {"_learn_shape", kernel_learn_shape, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMappingMethods kernel_mapping = {.mp_subscript = configure};
+
+PyTypeObject KernelState_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "metrale_gpu_runtime.native._core.KernelState",
+    .tp_doc = "What the core knows of a kernel.",
+    .tp_basicsize = sizeof(KernelState),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+    .tp_new = PyType_GenericNew,
+    .tp_dealloc = (destructor)kernel_dealloc,
+    .tp_traverse = (traverseproc)kernel_traverse,
+    .tp_clear = (inquiry)kernel_clear,
+    .tp_members = kernel_members,
+    .tp_methods = kernel_methods,
+    .tp_as_mapping = &kernel_mapping,
+};
+
+static PyMemberDef module_members[] = {
+    {"_is_loaded", T_BOOL, offsetof(ModuleState, is_loaded), 0, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+PyTypeObject ModuleState_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "metrale_gpu_runtime.native._core.ModuleState",
+    .tp_doc = "What the core reads of a module.",
+    .tp_basicsize = sizeof(ModuleState),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .tp_new = PyType_GenericNew,
+    .tp_members = module_members,
+};
+
+static PyMethodDef launch_functions[] = {
+    {"take_answer", take_answer, METH_O,
+     "(is_refusal, code) that the driver gave to this kernel's launch on this thread, once; else None."},
+    {NULL, NULL, 0, NULL},
+};
+
+int launch_setup(PyObject *module)
+{
+    if (PyType_Ready(&Plan_Type) < 0) return -1;
+    if (PyModule_AddType(module, &KernelState_Type) < 0 || PyModule_AddType(module, &ModuleState_Type) < 0) return -1;
+    return PyModule_AddFunctions(module, launch_functions);
+}

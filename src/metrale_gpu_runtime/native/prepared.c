@@ -1,0 +1,457 @@
+/* The call of a prepared launch: nothing is decided here that was known when it was prepared. */
+#include "core.h"
+
+#include <string.h>
+
+/* A parameter block with the addresses of its arguments. While a driver reads it, it is not written: whoever changes
+ * what is remembered makes another one then. */
+typedef struct {
+    uint32_t users;
+    unsigned char *bytes;
+    void *memory;
+    void *parameters[];
+} Image;
+
+typedef struct {
+    PyObject *name;       /* of the parameter, or NULL */
+    PyObject *slot;       /* the name of the slot that stands here, or NULL */
+    PyObject *allocation; /* what is named here as prepared, or by the slot as it was last set; or NULL */
+    bool is_set;          /* false for a slot without a value */
+} Place;
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc call;
+    Gate *gate;
+    KernelState *kernel;
+    Plan *plan;
+    LaneState *lane;
+    Extents extents;
+    Image *image;
+    Place *places;
+    uint32_t slot_count, unset_count, extra_count;
+    PyObject **extra; /* allocations named by .uses() */
+    BlockState **blocks; /* all that a call without values names: what the places and .uses() hold */
+    uint32_t block_count;
+    PyObject *remembered;
+    bool is_stale; /* Python has set slots since the image was made */
+} PreparedState;
+
+static PyObject *plainly; /* "_call_plainly" */
+
+static Image *image_new(Plan *plan)
+{
+    Image *image = PyMem_Malloc(sizeof(Image) + plan->count * sizeof(void *));
+    if (!image) return NULL;
+    image->memory = PyMem_Calloc(1, plan->nbytes + BLOCK_ALIGNMENT + 8);
+    if (!image->memory) {
+        PyMem_Free(image);
+        return NULL;
+    }
+    image->users = 0;
+    image->bytes = (unsigned char *)(((uintptr_t)image->memory + BLOCK_ALIGNMENT - 1) & ~(uintptr_t)(BLOCK_ALIGNMENT - 1));
+    for (uint32_t at = 0; at < plan->count; at++) image->parameters[at] = image->bytes + plan->offsets[at];
+    return image;
+}
+
+static void image_free(Image *image)
+{
+    PyMem_Free(image->memory);
+    PyMem_Free(image);
+}
+
+static inline BlockState *block_of(PyObject *allocation)
+{
+    return (BlockState *)((AllocationState *)allocation)->block;
+}
+
+/* The indices of a name that a call gives: a slot's places, or the parameter's. */
+static bool is_name(PyObject *given, PyObject *known_name)
+{
+    if (given == known_name) return true;
+    if (!known_name || (PyUnicode_CHECK_INTERNED(given) && PyUnicode_CHECK_INTERNED(known_name))) return false;
+    return PyUnicode_Compare(given, known_name) == 0;
+}
+
+static inline uint32_t add_extra(PreparedState *self, BlockState **blocks, uint32_t count)
+{
+    for (uint32_t at = 0; at < self->extra_count; at++) blocks[count++] = block_of(self->extra[at]);
+    return count;
+}
+
+static void list_blocks(PreparedState *self)
+{
+    uint32_t count = 0;
+    for (uint32_t at = 0; at < self->plan->count; at++)
+        if (self->places[at].allocation) self->blocks[count++] = block_of(self->places[at].allocation);
+    self->block_count = add_extra(self, self->blocks, count);
+}
+
+/* Whether arguments of two codes have the same room and kind: then another plan of the kernel may have them. */
+static inline bool are_alike(uint8_t one, uint8_t other)
+{
+    if (one >= CODE_POINTER || other >= CODE_POINTER) return one >= CODE_POINTER && other >= CODE_POINTER;
+    return code_nbytes[one] == code_nbytes[other];
+}
+
+/* ---------------------------------------------------------------- slots that Python has set */
+
+static outcome refresh(PreparedState *self)
+{
+    Plan *plan = self->plan;
+    Image *image = self->image;
+    if (image->users) return PYTHON;
+    for (uint32_t at = 0; at < plan->count; at++) {
+        Place *place = &self->places[at];
+        if (!place->slot) continue;
+        PyObject *value = self->remembered ? PyDict_GetItemWithError(self->remembered, place->slot) : NULL;
+        if (!value) {
+            if (PyErr_Occurred()) return FAILED;
+            return PYTHON;
+        }
+        unsigned char bytes[16];
+        BlockState *block;
+        uint8_t code = read_into(self->gate, plan->codes[at], value, bytes, &block);
+        /* That it may stand there was checked when it was set. */
+        if (code == CODE_NONE || !are_alike(code, plan->codes[at])) return PYTHON;
+        memcpy(image->bytes + plan->offsets[at], bytes, code_nbytes[code]);
+        Py_XSETREF(place->allocation, Py_XNewRef(block ? allocation_of(value) : NULL));
+        place->is_set = true;
+    }
+    self->unset_count = 0;
+    self->is_stale = false;
+    list_blocks(self);
+    return DONE;
+}
+
+/* ---------------------------------------------------------------- the call */
+
+static inline outcome launch_unchanged(PreparedState *self)
+{
+    Image *image = self->image;
+    image->users++;
+    outcome result = launch_now(self->gate, self->lane, self->plan, &self->extents, image->bytes, image->parameters,
+                                self->blocks, self->block_count);
+    if (--image->users == 0 && UNLIKELY(image != self->image)) image_free(image);
+    return result;
+}
+
+/* What was set by name stays set, once the launch was made. */
+static outcome remember(PreparedState *self, PyObject *const *values, PyObject *names, void *const *parameters)
+{
+    Plan *plan = self->plan;
+    if (self->image->users) {
+        Image *image = image_new(plan);
+        if (!image) {
+            PyErr_NoMemory();
+            return FAILED;
+        }
+        memcpy(image->bytes, self->image->bytes, plan->nbytes);
+        self->image = image; /* the former goes with its last user */
+    }
+    if (!self->remembered || Py_REFCNT(self->remembered) > 1) {
+        PyObject *copy = self->remembered ? PyDict_Copy(self->remembered) : PyDict_New();
+        if (!copy) return FAILED;
+        Py_XSETREF(self->remembered, copy);
+    }
+    for (Py_ssize_t name = 0; name < PyTuple_GET_SIZE(names); name++) {
+        PyObject *given = PyTuple_GET_ITEM(names, name);
+        bool is_slot = false;
+        for (uint32_t at = 0; at < plan->count; at++) {
+            Place *place = &self->places[at];
+            if (!place->slot || !is_name(given, place->slot)) continue;
+            is_slot = true;
+            memcpy(self->image->bytes + plan->offsets[at], parameters[at], code_nbytes[plan->codes[at]]);
+            Py_XSETREF(place->allocation, Py_XNewRef(allocation_of(values[name])));
+            if (!place->is_set) {
+                place->is_set = true;
+                self->unset_count--;
+            }
+        }
+        if (is_slot && PyDict_SetItem(self->remembered, given, values[name]) < 0) return FAILED;
+    }
+    list_blocks(self);
+    return DONE;
+}
+
+/* Some values by name: slots' stay set, parameters' hold for this call. The others are as they were. */
+static outcome launch_named(PreparedState *self, PyObject *const *values, PyObject *names)
+{
+    Plan *plan = self->plan;
+    Call call;
+    bool is_given[MOST_ARGUMENTS] = {false};
+    uint8_t codes[MOST_ARGUMENTS];
+    bool sets_slots = false, is_other = false;
+    call.block_count = 0;
+    memcpy(call.bytes, self->image->bytes, plan->nbytes);
+    for (uint32_t at = 0; at < plan->count; at++) call.parameters[at] = call.bytes + plan->offsets[at];
+    memcpy(codes, plan->codes, plan->count);
+    for (Py_ssize_t name = 0; name < PyTuple_GET_SIZE(names); name++) {
+        PyObject *given = PyTuple_GET_ITEM(names, name);
+        bool is_slot = false, is_known = false;
+        /* A slot's name goes before a parameter's, and may stand in several places. */
+        for (uint32_t at = 0; at < plan->count; at++) is_slot |= is_name(given, self->places[at].slot);
+        for (uint32_t at = 0; at < plan->count; at++) {
+            Place *place = &self->places[at];
+            if (!is_name(given, is_slot ? place->slot : place->name)) continue;
+            if (is_given[at] || (!is_slot && place->slot)) return PYTHON;
+            unsigned char bytes[16];
+            BlockState *block;
+            uint8_t code = read_into(self->gate, plan->codes[at], values[name], bytes, &block);
+            if (code == CODE_NONE || !are_alike(code, plan->codes[at])) return PYTHON;
+            is_other |= code != codes[at];
+            codes[at] = code;
+            memcpy(call.parameters[at], bytes, code_nbytes[code]);
+            if (block) call.blocks[call.block_count++] = block;
+            is_known = is_given[at] = true;
+            if (!is_slot) break;
+        }
+        if (!is_known) return PYTHON;
+        sets_slots |= is_slot;
+    }
+    for (uint32_t at = 0; at < plan->count; at++) {
+        if (is_given[at]) continue;
+        if (!self->places[at].is_set) return PYTHON;
+        if (self->places[at].allocation) call.blocks[call.block_count++] = block_of(self->places[at].allocation);
+    }
+    if (UNLIKELY(is_other)) {
+        plan = find_plan(self->kernel, codes, plan->count);
+        if (!plan || !is_same_layout(plan, self->plan)) return PYTHON;
+    }
+    call.block_count = add_extra(self, call.blocks, call.block_count);
+    outcome result =
+        launch_now(self->gate, self->lane, plan, &self->extents, call.bytes, call.parameters, call.blocks, call.block_count);
+    if (sets_slots && result == DONE) return remember(self, values, names, call.parameters);
+    return result;
+}
+
+static outcome launch_changed(PreparedState *self, PyObject *const *values, Py_ssize_t count)
+{
+    Plan *own = self->plan;
+    Call call;
+    if (UNLIKELY(count != (Py_ssize_t)own->count)) return PYTHON;
+    Plan *plan = read_call(self->kernel, own, own->codes, values, own->count, &call);
+    if (UNLIKELY(!plan || (plan != own && !is_same_layout(plan, own)))) return PYTHON;
+    if (UNLIKELY(self->extra_count)) call.block_count = add_extra(self, call.blocks, call.block_count);
+    return launch_now(self->gate, self->lane, plan, &self->extents, call.bytes, call.parameters, call.blocks,
+                      call.block_count);
+}
+
+static PyObject *prepared_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
+{
+    PreparedState *self = (PreparedState *)callable;
+    Py_ssize_t count = PyVectorcall_NARGS(flags);
+    outcome result = PYTHON;
+    if (LIKELY(self->plan && !self->gate->closed && self->kernel->module->is_loaded &&
+               self->extents.shared_mem <= self->kernel->allowed_shared_mem)) {
+        if (names && !PyTuple_GET_SIZE(names)) names = NULL;
+        if (UNLIKELY(self->is_stale)) result = refresh(self);
+        if (LIKELY(!self->is_stale)) {
+            if (!count && !names)
+                result = self->unset_count ? PYTHON : launch_unchanged(self);
+            else if (!names)
+                result = launch_changed(self, args, count);
+            else if (!count)
+                result = launch_named(self, args, names);
+        }
+    }
+    if (LIKELY(result == DONE)) Py_RETURN_NONE;
+    if (result == FAILED) return NULL;
+    PyObject *method = PyObject_GetAttr(callable, plainly);
+    if (!method) return NULL;
+    PyObject *returned = PyObject_Vectorcall(method, args, (size_t)count, names);
+    Py_DECREF(method);
+    forget_answer();
+    return returned;
+}
+
+/* ---------------------------------------------------------------- making it */
+
+static void drop_places(PreparedState *self)
+{
+    uint32_t count = self->plan ? self->plan->count : 0;
+    Place *places = self->places;
+    PyObject **extra = self->extra;
+    uint32_t extra_count = self->extra_count;
+    self->places = NULL;
+    self->extra = NULL;
+    self->extra_count = 0;
+    for (uint32_t at = 0; places && at < count; at++) {
+        Py_XDECREF(places[at].name);
+        Py_XDECREF(places[at].slot);
+        Py_XDECREF(places[at].allocation);
+    }
+    for (uint32_t at = 0; at < extra_count; at++) Py_DECREF(extra[at]);
+    PyMem_Free(places);
+    PyMem_Free(extra);
+}
+
+static int prepared_clear(PreparedState *self)
+{
+    drop_places(self);
+    Py_CLEAR(self->gate);
+    Py_CLEAR(self->kernel);
+    Py_CLEAR(self->plan);
+    Py_CLEAR(self->lane);
+    Py_CLEAR(self->remembered);
+    return 0;
+}
+
+static int prepared_traverse(PreparedState *self, visitproc visit, void *arg)
+{
+    Py_VISIT(self->gate);
+    Py_VISIT(self->kernel);
+    Py_VISIT(self->plan);
+    Py_VISIT(self->lane);
+    Py_VISIT(self->remembered);
+    for (uint32_t at = 0; self->places && at < self->plan->count; at++) Py_VISIT(self->places[at].allocation);
+    for (uint32_t at = 0; at < self->extra_count; at++) Py_VISIT(self->extra[at]);
+    return 0;
+}
+
+static void prepared_dealloc(PreparedState *self)
+{
+    PyObject_GC_UnTrack(self);
+    prepared_clear(self);
+    if (self->image) image_free(self->image);
+    PyMem_Free(self->blocks);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyObject *prepared_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    (void)args;
+    (void)kwargs;
+    PreparedState *self = (PreparedState *)type->tp_alloc(type, 0);
+    if (self) self->call = prepared_call;
+    return (PyObject *)self;
+}
+
+/* `_compile(kernel, lane, (gx, gy, gz, bx, by, bz, shared), codes, image, places, extra)`: each place is (parameter's
+ * name or None, slot's name or None, allocation or None). False where there is no such plan: every call is Python's then. */
+static PyObject *prepared_compile(PyObject *object, PyObject *arguments)
+{
+    PreparedState *self = (PreparedState *)object;
+    PyObject *kernel_object, *lane, *codes, *places, *extra;
+    const char *image;
+    Py_ssize_t nbytes;
+    Extents e;
+    if (!PyArg_ParseTuple(arguments, "O!O!(IIIIIII)Sy#O!O!", &KernelState_Type, &kernel_object, &LaneState_Type, &lane,
+                          &e.grid[0], &e.grid[1], &e.grid[2], &e.block[0], &e.block[1], &e.block[2], &e.shared_mem,
+                          &codes, &image, &nbytes, &PyTuple_Type, &places, &PyTuple_Type, &extra))
+        return NULL;
+    KernelState *kernel = (KernelState *)kernel_object;
+    if (self->plan) {
+        PyErr_SetString(PyExc_RuntimeError, "compiled already");
+        return NULL;
+    }
+    Plan *plan = NULL;
+    if (PyBytes_GET_SIZE(codes) <= MOST_ARGUMENTS)
+        plan = find_plan(kernel, (const uint8_t *)PyBytes_AS_STRING(codes), (uint32_t)PyBytes_GET_SIZE(codes));
+    if (!plan || !kernel->gate || PyTuple_GET_SIZE(extra) > MOST_ARGUMENTS)
+        Py_RETURN_FALSE;
+    if (PyTuple_GET_SIZE(places) != (Py_ssize_t)plan->count || nbytes != (Py_ssize_t)plan->nbytes) {
+        PyErr_SetString(PyExc_ValueError, "places or bytes are not those of the plan");
+        return NULL;
+    }
+    self->image = image_new(plan);
+    self->places = PyMem_Calloc(plan->count + 1, sizeof(Place));
+    self->extra = PyMem_Calloc((size_t)PyTuple_GET_SIZE(extra) + 1, sizeof(PyObject *));
+    self->blocks = PyMem_Calloc((size_t)(plan->count + PyTuple_GET_SIZE(extra)) + 1, sizeof(BlockState *));
+    if (!self->image || !self->places || !self->extra || !self->blocks) return PyErr_NoMemory();
+    memcpy(self->image->bytes, image, (size_t)nbytes);
+    self->plan = (Plan *)Py_NewRef(plan);
+    self->extents = e;
+    for (uint32_t at = 0; at < plan->count; at++) {
+        PyObject *name, *slot, *allocation;
+        Place *place = &self->places[at];
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(places, at), "OOO", &name, &slot, &allocation)) goto failed;
+        if ((name != Py_None && !PyUnicode_Check(name)) || (slot != Py_None && !PyUnicode_Check(slot)) ||
+            (allocation != Py_None && Py_TYPE(allocation) != known.allocation)) {
+            PyErr_SetString(PyExc_TypeError, "a place is names and an allocation");
+            goto failed;
+        }
+        if (name != Py_None) {
+            place->name = Py_NewRef(name);
+            PyUnicode_InternInPlace(&place->name);
+        }
+        if (slot != Py_None) {
+            place->slot = Py_NewRef(slot);
+            PyUnicode_InternInPlace(&place->slot);
+        }
+        if (allocation != Py_None) place->allocation = Py_NewRef(allocation);
+        place->is_set = slot == Py_None;
+        self->slot_count += slot != Py_None;
+    }
+    self->unset_count = self->slot_count;
+    for (Py_ssize_t at = 0; at < PyTuple_GET_SIZE(extra); at++) {
+        PyObject *allocation = PyTuple_GET_ITEM(extra, at);
+        if (Py_TYPE(allocation) != known.allocation) {
+            PyErr_SetString(PyExc_TypeError, "what is used are allocations");
+            goto failed;
+        }
+        self->extra[self->extra_count++] = Py_NewRef(allocation);
+    }
+    self->kernel = (KernelState *)Py_NewRef(kernel);
+    self->gate = (Gate *)Py_NewRef(kernel->gate);
+    self->lane = (LaneState *)Py_NewRef(lane);
+    list_blocks(self);
+    Py_RETURN_TRUE;
+failed:
+    drop_places(self);
+    Py_CLEAR(self->plan);
+    return NULL;
+}
+
+static PyObject *get_remembered(PreparedState *self, void *closure)
+{
+    (void)closure;
+    if (!self->remembered && !(self->remembered = PyDict_New())) return NULL;
+    return Py_NewRef(self->remembered);
+}
+
+static int set_remembered(PreparedState *self, PyObject *value, void *closure)
+{
+    (void)closure;
+    if (!value || !PyDict_Check(value)) {
+        PyErr_SetString(PyExc_TypeError, "what is remembered is a dict");
+        return -1;
+    }
+    if (value != self->remembered) {
+        Py_XSETREF(self->remembered, Py_NewRef(value));
+        self->is_stale = self->slot_count > 0;
+    }
+    return 0;
+}
+
+static PyGetSetDef prepared_getters[] = {
+    {"_remembered", (getter)get_remembered, (setter)set_remembered, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMethodDef prepared_methods[] = {
+    {"_compile", prepared_compile, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+PyTypeObject PreparedState_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "metrale_gpu_runtime.native._core.PreparedState",
+    .tp_doc = "A prepared launch as the core calls it; what it does not do, `_call_plainly` does.",
+    .tp_basicsize = sizeof(PreparedState),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_new = prepared_new,
+    .tp_dealloc = (destructor)prepared_dealloc,
+    .tp_traverse = (traverseproc)prepared_traverse,
+    .tp_clear = (inquiry)prepared_clear,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(PreparedState, call),
+    .tp_methods = prepared_methods,
+    .tp_getset = prepared_getters,
+};
+
+int prepared_setup(PyObject *module)
+{
+    plainly = PyUnicode_InternFromString("_call_plainly");
+    if (!plainly) return -1;
+    return PyModule_AddType(module, &PreparedState_Type);
+}

@@ -1,0 +1,96 @@
+/* Whose line made a launch: the code object and the instruction, from which the line is worked out only when asked. */
+#include "core.h"
+
+#include <string.h>
+
+#if PY_VERSION_HEX < 0x030c0000
+/* CPython 3.11 makes a frame object only for whoever asks, which costs as much as the launch: its own frame is read. */
+#define Py_BUILD_CORE 1
+#include <internal/pycore_frame.h>
+#undef Py_BUILD_CORE
+#define READS_FRAMES 1
+#else
+#define READS_FRAMES 0
+#endif
+
+static PyObject *package, *callers; /* folders, each with its separator: the package, and in it who is a caller */
+
+static bool starts_with(PyObject *text, PyObject *start)
+{
+    return PyUnicode_Tailmatch(text, start, 0, PY_SSIZE_T_MAX, -1) == 1;
+}
+
+/* Whether this code is the package's own. Almost always it is not, and the first differing character says so. */
+static bool is_inside(PyCodeObject *code)
+{
+    PyObject *name = code->co_filename;
+    if (!package) return false;
+    Py_ssize_t length = PyUnicode_GET_LENGTH(package);
+    if (PyUnicode_GET_LENGTH(name) < length) return false;
+    if (PyUnicode_IS_COMPACT_ASCII(name) && PyUnicode_IS_COMPACT_ASCII(package)) {
+        const char *here = (const char *)PyUnicode_1BYTE_DATA(name), *there = (const char *)PyUnicode_1BYTE_DATA(package);
+        if (here[length - 2] != there[length - 2] || memcmp(here, there, (size_t)length)) return false;
+    } else if (!starts_with(name, package)) {
+        return false;
+    }
+    return !starts_with(name, callers);
+}
+
+static PyCodeObject *slow_caller_code(PyThreadState *thread, int *instruction)
+{
+    PyFrameObject *frame = PyThreadState_GetFrame(thread);
+    while (frame) {
+        PyCodeObject *code = PyFrame_GetCode(frame);
+        PyFrameObject *back = is_inside(code) ? PyFrame_GetBack(frame) : NULL;
+        if (!back) {
+            bool is_found = !is_inside(code);
+            *instruction = PyFrame_GetLasti(frame) / (int)sizeof(_Py_CODEUNIT);
+            Py_DECREF(frame);
+            if (is_found) return code;
+            Py_DECREF(code);
+            return NULL;
+        }
+        Py_DECREF(code);
+        Py_DECREF(frame);
+        frame = back;
+    }
+    return NULL;
+}
+
+#if READS_FRAMES
+static PyCodeObject *latest_caller; /* held: the code that was found last not to be the package's own */
+#endif
+
+PyCodeObject *caller_code(PyThreadState *thread, int *instruction)
+{
+#if READS_FRAMES
+    _PyInterpreterFrame *frame = thread->cframe->current_frame;
+    if (LIKELY(frame != NULL)) {
+        PyCodeObject *code = frame->f_code;
+        if (UNLIKELY(code != latest_caller)) {
+            if (is_inside(code)) return slow_caller_code(thread, instruction);
+            Py_XSETREF(latest_caller, (PyCodeObject *)Py_NewRef(code));
+        }
+        *instruction = _PyInterpreterFrame_LASTI(frame);
+        return (PyCodeObject *)Py_NewRef(code);
+    }
+#endif
+    return slow_caller_code(thread, instruction);
+}
+
+static PyObject *know_package(PyObject *self, PyObject *arguments)
+{
+    PyObject *folder, *inside;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "UU", &folder, &inside)) return NULL;
+    Py_XSETREF(package, Py_NewRef(folder));
+    Py_XSETREF(callers, Py_NewRef(inside));
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef site_functions[] = {
+    {"know_package", know_package, METH_VARARGS, "Tell the package's folder, and the folder in it that is a caller."},
+    {NULL, NULL, 0, NULL},
+};
+
+int site_setup(PyObject *module) { return PyModule_AddFunctions(module, site_functions); }
