@@ -66,9 +66,7 @@ def _encode_bare(
             "local memory takes a size: mg.KernelArg.Local(nbytes), or arg_local in the builder",
         )
     if parameter.kind == "pointer":
-        _refuse_kind(
-            kernel, parameter, value, "a pointer wants a buffer or a DevicePtr, not a number"
-        )
+        _refuse_kind(kernel, parameter, value, "a pointer wants a buffer or a DevicePtr, not a number")
     readings = parameter.readings()
     is_reference = parameter.by_reference is not None
     if readings is None and (parameter.kind == "value" or is_reference) and parameter.c_type is not None:
