@@ -299,3 +299,44 @@ def test_ten_thousand_launches_keep_nothing(gpu) -> None:
         gpu.synchronize()
         gc.collect()
         assert abs(len(gc.get_objects()) - before) < 20, form
+
+
+def test_types_stay_those_a_launch_was_prepared_with(gpu) -> None:
+    """A typed value of another type is refused by a prepared launch and by a slot, whatever the kernel would take."""
+    unsigned = gpu.load_module("u", source={".ptx": PTX})["scale"]
+    x = gpu.empty(8, mg.f32)
+    for typed in (mg.u32(1), mg.i32(1), mg.u32(1)):
+        unsigned[1, 32](x, typed, 0.5)
+        unsigned[1, 32](x, typed, 0.5)
+    prepared = unsigned[1, 32].prepare(x, mg.u32(7), 0.5)
+    with gpu.sequence() as sequence:
+        unsigned[1, 32](x, mg.slot("n", mg.u32), 0.5)
+    prepared(x, mg.u32(8), 0.5)
+    for call in (lambda: prepared(x, mg.i32(-1), 0.5), lambda: prepared(p1=mg.i32(-1)), lambda: sequence(n=mg.i32(-1))):
+        with pytest.raises(mg.ArgumentError):
+            call()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_stream_of_the_callers_is_taken_natively(standin, gpu, form: str) -> None:
+    """A launch on a stream that was made here goes there, and nowhere else, in every form."""
+    kernel, x = gpu.kernel("m", "scale"), gpu.empty(37, mg.f32)
+    prepared, slotted = kernel[3, 32].prepare(x, 7, 0.5), kernel[3, 32].prepare(x, mg.slot("count", mg.u32), 0.5)
+    with gpu.sequence() as sequence:
+        kernel[3, 32](x, mg.slot("count", mg.u32), 0.5)
+    with gpu.create_stream() as stream:
+        launch = {
+            "builder": lambda n: mg.KernelLaunch(gpu, kernel).grid(3).block(32).args(x, n, 0.5).launch(stream),
+            "short form": lambda n: kernel[3, 32, 0, stream](x, n, 0.5),
+            "prepared": lambda n: prepared(x, n, 0.5, stream=stream),
+            "prepared, by name": lambda n: prepared(count=n, stream=stream),
+            "prepared, slot": lambda n: slotted(stream=stream, count=n),
+            "sequence": lambda n: sequence(count=n, stream=stream),
+        }[form]
+        launch(5)
+        before = native_count(gpu)
+        launch(6)
+        assert native_count(gpu) == before + (1 if IS_NATIVE else 0)
+        seen = standin.launches()[-1]
+        assert (seen.stream, seen.parameters[:16]) == (stream.native_handle, image(x, 6))
+        assert (stream._lane.issued, gpu.default_stream()._lane.issued) == (2, 0)

@@ -157,7 +157,7 @@ static PyObject *record_site(Record *self, void *closure)
     if (self->site) return Py_NewRef(self->site);
     if (!self->code) return PyUnicode_FromString("<unknown>");
     return PyUnicode_FromFormat("%U:%d", self->code->co_filename,
-                                PyCode_Addr2Line(self->code, self->instruction * (int)sizeof(_Py_CODEUNIT)));
+                                PyCode_Addr2Line(self->code, self->instruction));
 }
 
 static PyObject *record_summary(Record *self, void *closure)

@@ -217,11 +217,7 @@ static outcome builder_launch_now(BuilderState *self, PyObject *stream)
 {
     KernelState *kernel = self->kernel;
     Gate *gate = kernel->gate;
-    LaneState *lane = NULL;
-    if (stream == Py_None)
-        lane = gate->default_lane;
-    else if (Py_TYPE(stream) == known.stream && SLOT_AT(stream, known.stream_gpu) == kernel->gpu)
-        lane = (LaneState *)SLOT_AT(stream, known.stream_lane);
+    LaneState *lane = lane_of(kernel, stream);
     if (!lane || gate->closed || !kernel->module->is_loaded) return PYTHON;
     const Extents *e = &self->extents;
     if (e->shared_mem > kernel->allowed_shared_mem || !has_shape(kernel, e) || !fits_grid(gate, e)) return PYTHON;

@@ -81,7 +81,7 @@ typedef struct Record {
     PyObject *facts; /* LaunchFacts: the words for what the numbers here are */
     PyCodeObject *code; /* whose line made it, or `site`, the text itself */
     PyObject *site;
-    int instruction;
+    int instruction; /* its offset in bytes */
     uint32_t grid[3], block[3], shared_mem;
     bool rejected;
     uint32_t nbytes;

@@ -164,6 +164,14 @@ end:
     return result;
 }
 
+/* The stream that an argument means, wherever nothing has to be looked up or refused for it; NULL: Python. Borrowed. */
+static inline LaneState *lane_of(KernelState *kernel, PyObject *stream)
+{
+    if (LIKELY(stream == Py_None)) return kernel->gate->default_lane;
+    if (Py_TYPE(stream) != known.stream || SLOT_AT(stream, known.stream_gpu) != kernel->gpu) return NULL;
+    return (LaneState *)SLOT_AT(stream, known.stream_lane);
+}
+
 /* ---------------------------------------------------------------- the arguments of a call */
 
 /* A call's own parameter block. Never shared, never half read by another thread. */
