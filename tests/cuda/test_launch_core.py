@@ -340,3 +340,24 @@ def test_a_stream_of_the_callers_is_taken_natively(standin, gpu, form: str) -> N
         seen = standin.launches()[-1]
         assert (seen.stream, seen.parameters[:16]) == (stream.native_handle, image(x, 6))
         assert (stream._lane.issued, gpu.default_stream()._lane.issued) == (2, 0)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_numpy_scalars_are_taken_by_their_own_type(standin, gpu, form: str) -> None:
+    """NumPy's scalars of the parameter's type launch as they are; another type's launch where the value survives."""
+    numpy = pytest.importorskip("numpy")
+    x = gpu.empty(37, mg.f32)
+    launch = forms(gpu, x)[form]
+    launch(numpy.uint32(5))
+    before = native_count(gpu)
+    launch(numpy.uint32(4_000_000_002))
+    assert native_count(gpu) == before + (1 if IS_NATIVE else 0)
+    assert standin.launches()[-1].parameters[:16] == image(x, 4_000_000_002)
+    if form == "short form":
+        with pytest.raises(mg.ArgumentError):
+            launch(numpy.int32(6))
+    else:
+        launch(numpy.int32(6))
+        assert standin.launches()[-1].parameters[:16] == image(x, 6)
+    with pytest.raises(mg.ArgumentError):
+        launch(numpy.int32(-1))

@@ -144,8 +144,10 @@ INLINE bool builder_add(BuilderState *self, uint8_t wanted, PyObject *value)
 /* A typed argument's type is the method's: a value that has another one is Python's to refuse. */
 INLINE bool builder_add_typed(BuilderState *self, uint8_t wanted, PyObject *value)
 {
-    if (UNLIKELY(Py_TYPE(value) == known.scalar)) return false;
-    return builder_add(self, wanted, value);
+    if (UNLIKELY(!builder_add(self, wanted, value))) return false;
+    if (LIKELY(wanted >= CODE_POINTER || self->codes[self->count - 1] == wanted)) return true;
+    self->count--; /* a value, which holds nothing */
+    return false;
 }
 
 #define ONE_VALUE(name, code)                                                                                   \
