@@ -361,3 +361,43 @@ def test_numpy_scalars_are_taken_by_their_own_type(standin, gpu, form: str) -> N
         assert standin.launches()[-1].parameters[:16] == image(x, 6)
     with pytest.raises(mg.ArgumentError):
         launch(numpy.int32(-1))
+
+
+def test_threads_set_the_slots_of_one_launch_on_one_stream(standin, gpu) -> None:
+    """Each call with its own slot value launches that value once, however many threads set the slot on one stream."""
+    kernel, x = gpu.kernel("m", "scale"), gpu.empty(8, mg.f32)
+    buffers = [gpu.empty(8, mg.f32) for _ in range(3)]
+    slotted = kernel[1, 32].prepare(mg.slot("to", "ptr"), mg.slot("n", mg.u32), 0.5)
+    with gpu.sequence() as sequence:
+        kernel[1, 32](mg.slot("to", "ptr"), mg.slot("n", mg.u32), 0.5)
+    slotted(to=x, n=0)
+    sequence(to=x, n=0)
+    start, failed, calls = threading.Barrier(3), [], 300
+
+    def work(number: int) -> None:
+        try:
+            start.wait()
+            for call in range(1, calls + 1):
+                slotted(n=number * 1000 + call, to=buffers[number])
+                slotted()
+                sequence(n=number * 1000 + call, to=buffers[number])
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert failed == []
+    gpu.synchronize()
+    address = {buffer.address: number for number, buffer in enumerate(buffers)}
+    seen: dict[int, int] = {}
+    for launch in standin.launches()[2:]:
+        to, count = struct.unpack_from("<QI", launch.parameters)
+        assert address.get(to, count // 1000) == count // 1000, "a pointer of one call beside a number of another"
+        seen[count] = seen.get(count, 0) + 1
+    for number in range(3):
+        for call in range(1, calls + 1):
+            assert seen[number * 1000 + call] >= 2
+    assert sum(seen.values()) == 3 * calls * 3

@@ -25,6 +25,7 @@ typedef struct {
     Extents extents;
     uint32_t count, room;
     bool is_sealed;
+    uint64_t named[MOST_ARGUMENTS / 64]; /* a bit for each argument that was read for its parameter, whose name it has */
     uint8_t *codes;
     Given *given;
     uint8_t inlined_codes[INLINED];
@@ -55,8 +56,9 @@ static int builder_spill(BuilderState *self)
     for (uint32_t at = 0; at < self->count; at++) {
         Given *given = &self->given[at];
         PyObject *argument =
-            Py_BuildValue("(iy#O)", self->codes[at], given->bytes, (Py_ssize_t)code_nbytes[self->codes[at]],
-                          given->allocation ? given->allocation : Py_None);
+            Py_BuildValue("(iy#OO)", self->codes[at], given->bytes, (Py_ssize_t)code_nbytes[self->codes[at]],
+                          given->allocation ? given->allocation : Py_None,
+                          self->named[at / 64] >> (at % 64) & 1 ? Py_True : Py_False);
         if (!argument) {
             Py_DECREF(arguments);
             return -1;
@@ -172,7 +174,11 @@ static PyObject *builder_arg(PyObject *object, PyObject *const *args, Py_ssize_t
     if (count == 1 && !names && self->kernel && PyBytes_CheckExact(self->kernel->specs) &&
         self->count < PyBytes_GET_SIZE(self->kernel->specs)) {
         uint8_t wanted = (uint8_t)PyBytes_AS_STRING(self->kernel->specs)[self->count];
-        if (builder_add(self, wanted, args[0])) return Py_NewRef(object);
+        if (builder_add(self, wanted, args[0])) {
+            uint32_t at = self->count - 1;
+            self->named[at / 64] |= (uint64_t)1 << (at % 64);
+            return Py_NewRef(object);
+        }
     }
     return leave_to_python(object, plain_arg, args, count, names);
 }
@@ -305,6 +311,7 @@ static PyObject *builder_make(PyObject *type, PyObject *const *args, size_t flag
     self->kernel = (KernelState *)Py_NewRef(args[1]);
     self->extents = (Extents){{1, 1, 1}, {1, 1, 1}, 0};
     self->room = INLINED;
+    memset(self->named, 0, sizeof self->named);
     self->codes = self->inlined_codes;
     self->given = self->inlined;
     return (PyObject *)self;

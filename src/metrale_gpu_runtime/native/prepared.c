@@ -267,7 +267,10 @@ static PyObject *prepared_call(PyObject *callable, PyObject *const *args, size_t
             if (at >= 0 && PyTuple_GET_SIZE(names) == 1) others = NULL;
         }
         if (LIKELY(!self->is_stale && lane)) {
-            if (!count && !others)
+            /* Slots may be set by another thread while this one waits: Python takes a copy of its own then. */
+            if (UNLIKELY(self->slot_count && lock_is_anothers((Lock *)lane->lock)))
+                result = PYTHON;
+            else if (!count && !others)
                 result = self->unset_count ? PYTHON : launch_unchanged(self, lane);
             else if (!others)
                 result = launch_changed(self, lane, args, count);

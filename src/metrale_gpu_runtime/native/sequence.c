@@ -443,6 +443,8 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
     Run *run = self->run;
     Gate *gate = run->gate;
     if (!lane->has_raw || !gate->launch || run->variant_count > MOST_VARIANTS || run->is_busy) return PYTHON;
+    /* What is read below is borrowed from what another thread may change while this one waits. */
+    if (UNLIKELY(lock_is_anothers((Lock *)lane->lock))) return PYTHON;
     for (uint32_t at = 0; at < run->kernel_count; at++) {
         KernelState *kernel = run->kernels[at];
         if (!kernel->module->is_loaded || run->shared_mem[at] > kernel->allowed_shared_mem) return PYTHON;
