@@ -40,10 +40,10 @@ def broken_copy(each: Break, whole: Path, folder: Path) -> None:
         (copy / file).write_text(text)
 
 
-def run(tests: tuple[str, ...], package_at: Path) -> tuple[dict[str, str], str]:
+def run(tests: tuple[str, ...], package_at: Path, longest_s: float = LONGEST_S) -> tuple[dict[str, str], str]:
     """The tests that failed, of these, each with what it said, and what pytest printed. Raises TimeoutExpired."""
     names = [f"tests/{test}" if not test.endswith("]") else f"tests/{test[:-1]}-shared]" for test in tests]
-    environment = {**os.environ, "PYTHONPATH": str(package_at), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(package_at), "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "200"}
     where = subprocess.run(
         [sys.executable, "-c", "import metrale_gpu_runtime; print(metrale_gpu_runtime.__file__)"],
         env=environment, capture_output=True, text=True,
@@ -52,7 +52,7 @@ def run(tests: tuple[str, ...], package_at: Path) -> tuple[dict[str, str], str]:
         assert where.stdout.startswith(str(package_at)), f"the copy is not what is imported: {where.stdout}"
     told = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-rfE", "--tb=line", "-n0", "-p", "no:randomly", "-p", "no:cacheprovider", *names],
-        env=environment, cwd=ROOT, capture_output=True, text=True, timeout=LONGEST_S,
+        env=environment, cwd=ROOT, capture_output=True, text=True, timeout=longest_s,
     )  # fmt: skip
     failed: dict[str, str] = {}
     for test, said in _FAILED.findall(told.stdout):
@@ -82,6 +82,11 @@ def main(words: list[str]) -> int:
         # One copy for all, whatever happens to the working tree meanwhile.
         whole = Path(folder) / PACKAGE.name
         shutil.copytree(PACKAGE, whole, ignore=shutil.ignore_patterns("__pycache__"))
+        tests = dict.fromkeys(test for breaks in chosen.values() for each in breaks for test in each.tests)
+        failed, printed = run(tuple(tests), whole.parent, 10 * LONGEST_S)
+        if failed:
+            print(f"these fail with every line in place:\n{printed[-4000:]}")
+            return 1
         unseen = take_away(chosen, whole)
     print(f"{sum(map(len, chosen.values()))} lines taken away, {unseen} of them not missed by their tests")
     return 1 if unseen else 0

@@ -264,8 +264,8 @@ def test_a_stream_waits_by_a_message_to_the_gpu(room: Room):
     room.driver.wait_event(other, event)
     room.affine(x, 1, 10, 2, stream=other)
     ours, theirs = (each.operations for each in room.standin.committed()[-2:])
-    assert ours == ("dispatch", f"signal {awaited}")
-    assert theirs == (f"wait {awaited}", "dispatch", "signal 1")
+    assert ours == ("dispatch affine", f"signal {awaited}")
+    assert theirs == (f"wait {awaited}", "dispatch affine", "signal 1")
     room.standin.release()
     assert room.words(x, 1, stream=other) == [112]
 
