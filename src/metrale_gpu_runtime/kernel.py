@@ -235,6 +235,9 @@ class Kernel(KernelState):
     def check_geometry(self, geometry: Geometry) -> None:
         """Raise unless this device can run this kernel in this shape; remembered for shapes that passed."""
         if geometry in self._shapes:
+            # The launch core remembers fewer, and may have forgotten this one.
+            if geometry.is_plain:
+                self._learn_shape(*geometry.block.as_tuple(), geometry.shared_mem)
             return
         check_geometry(geometry, kernel=self.title, capabilities=self.gpu.capabilities, attributes=self.attributes)
         if geometry.cooperative:

@@ -81,14 +81,18 @@ class KernelLaunch(BuilderState):
         self,
         kernel: Kernel,
         shape: tuple[int, int, int, int, int, int, int],
-        arguments: list[tuple[int, bytes, Allocation | None]],
+        arguments: list[tuple[int, bytes, Allocation | None, bool]],
         is_sealed: bool,
     ) -> None:
         """The launch core's: all that was given so far. From now on everything is done here."""
         gpu = kernel.gpu
         KernelLaunch.__init__(self, gpu, kernel)
         self._grid, self._block, self._shared_mem = Dim3(*shape[:3]), Dim3(*shape[3:6]), shape[6]
-        self._arguments = [argument_of(*each) for each in arguments]
+        signature = kernel.signature_with(self._shared_mem)
+        for index, (code, data, allocation, has_name) in enumerate(arguments):
+            parameter = signature.parameter(index) if has_name else None
+            name = parameter.name if parameter is not None else None
+            self._arguments.append(argument_of(code, data, allocation, name))
         self._is_sealed = is_sealed
 
     # ------------------------------------------------ geometry

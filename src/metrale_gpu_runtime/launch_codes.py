@@ -14,6 +14,7 @@ NO_CODE = 0
 _SCALARS = {code: each for each, code in SCALAR_CODES.items()}
 _INTEGERS = {1: 24, 2: 25, 4: 26, 8: 27}
 """Integers whose sign nobody knows, by their bytes: such a number fits both readings."""
+_INTEGER_NBYTES = {code: nbytes for nbytes, code in _INTEGERS.items()}
 POINTER = 32
 """An untyped pointer; with the code of its elements added, a pointer to those."""
 
@@ -35,15 +36,18 @@ def code_of(description: ArgumentDescription) -> int:
     return _INTEGERS.get(description.nbytes, NO_CODE)
 
 
-def argument_of(code: int, data: bytes, allocation: Allocation | None) -> Argument:
-    """The argument that the launch core read as so many bytes."""
+def argument_of(code: int, data: bytes, allocation: Allocation | None, name: str | None = None) -> Argument:
+    """The argument that the launch core read as so many bytes; `name` is the parameter's where it was read for one."""
+    if code in _INTEGER_NBYTES:
+        nbytes = _INTEGER_NBYTES[code]
+        return Argument(ArgumentDescription("value", nbytes=nbytes, align=nbytes, name=name), data)
     if code < POINTER:
-        return Argument(ArgumentDescription.of_scalar(_SCALARS[code]), data)
+        return Argument(ArgumentDescription.of_scalar(_SCALARS[code], name), data)
     element = _SCALARS[code - POINTER] if code > POINTER else None
     address = int.from_bytes(data, "little")
     behind = allocation.base + allocation.nbytes - address if allocation is not None else 0
     pointer = PointerValue(address, allocation, behind, element)
-    return Argument(ArgumentDescription.of_pointer(element), data, pointer=pointer)
+    return Argument(ArgumentDescription.of_pointer(element, name), data, pointer=pointer)
 
 
 def specs_of(signature: KernelSignature) -> bytes | None:

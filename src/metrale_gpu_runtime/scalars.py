@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from .errors import ScalarKindError, ScalarRangeError, ScalarRefused
 from .loaded_libraries import loaded_ctypes, loaded_numpy
-from .native import know_scalars
+from .native import know_scalars, know_typed
 from .rounding import BFLOAT16, BINARY16, BINARY32, BINARY64, FloatFormat, bits_to_float, round_to_bits
 from .structs import StructValue, is_struct, struct_bytes
 
@@ -364,6 +364,7 @@ def _read_numpy(value: Any, wanted: ScalarType | None) -> _Given:
         return _typed_given(value, number, type_, None)
     if type(value) is dtype.type:
         _NUMPY_CLASSES[dtype.type] = type_
+        know_typed(value, SCALAR_CODES[type_], value.tobytes())
     return _typed_given(value, number, type_, value.tobytes())
 
 

@@ -299,3 +299,105 @@ def test_ten_thousand_launches_keep_nothing(gpu) -> None:
         gpu.synchronize()
         gc.collect()
         assert abs(len(gc.get_objects()) - before) < 20, form
+
+
+def test_types_stay_those_a_launch_was_prepared_with(gpu) -> None:
+    """A typed value of another type is refused by a prepared launch and by a slot, whatever the kernel would take."""
+    unsigned = gpu.load_module("u", source={".ptx": PTX})["scale"]
+    x = gpu.empty(8, mg.f32)
+    for typed in (mg.u32(1), mg.i32(1), mg.u32(1)):
+        unsigned[1, 32](x, typed, 0.5)
+        unsigned[1, 32](x, typed, 0.5)
+    prepared = unsigned[1, 32].prepare(x, mg.u32(7), 0.5)
+    with gpu.sequence() as sequence:
+        unsigned[1, 32](x, mg.slot("n", mg.u32), 0.5)
+    prepared(x, mg.u32(8), 0.5)
+    for call in (lambda: prepared(x, mg.i32(-1), 0.5), lambda: prepared(p1=mg.i32(-1)), lambda: sequence(n=mg.i32(-1))):
+        with pytest.raises(mg.ArgumentError):
+            call()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_stream_of_the_callers_is_taken_natively(standin, gpu, form: str) -> None:
+    """A launch on a stream that was made here goes there, and nowhere else, in every form."""
+    kernel, x = gpu.kernel("m", "scale"), gpu.empty(37, mg.f32)
+    prepared, slotted = kernel[3, 32].prepare(x, 7, 0.5), kernel[3, 32].prepare(x, mg.slot("count", mg.u32), 0.5)
+    with gpu.sequence() as sequence:
+        kernel[3, 32](x, mg.slot("count", mg.u32), 0.5)
+    with gpu.create_stream() as stream:
+        launch = {
+            "builder": lambda n: mg.KernelLaunch(gpu, kernel).grid(3).block(32).args(x, n, 0.5).launch(stream),
+            "short form": lambda n: kernel[3, 32, 0, stream](x, n, 0.5),
+            "prepared": lambda n: prepared(x, n, 0.5, stream=stream),
+            "prepared, by name": lambda n: prepared(count=n, stream=stream),
+            "prepared, slot": lambda n: slotted(stream=stream, count=n),
+            "sequence": lambda n: sequence(count=n, stream=stream),
+        }[form]
+        launch(5)
+        before = native_count(gpu)
+        launch(6)
+        assert native_count(gpu) == before + (1 if IS_NATIVE else 0)
+        seen = standin.launches()[-1]
+        assert (seen.stream, seen.parameters[:16]) == (stream.native_handle, image(x, 6))
+        assert (stream._lane.issued, gpu.default_stream()._lane.issued) == (2, 0)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_numpy_scalars_are_taken_by_their_own_type(standin, gpu, form: str) -> None:
+    """NumPy's scalars of the parameter's type launch as they are; another type's launch where the value survives."""
+    numpy = pytest.importorskip("numpy")
+    x = gpu.empty(37, mg.f32)
+    launch = forms(gpu, x)[form]
+    launch(numpy.uint32(5))
+    before = native_count(gpu)
+    launch(numpy.uint32(4_000_000_002))
+    assert native_count(gpu) == before + (1 if IS_NATIVE else 0)
+    assert standin.launches()[-1].parameters[:16] == image(x, 4_000_000_002)
+    if form == "short form":
+        with pytest.raises(mg.ArgumentError):
+            launch(numpy.int32(6))
+    else:
+        launch(numpy.int32(6))
+        assert standin.launches()[-1].parameters[:16] == image(x, 6)
+    with pytest.raises(mg.ArgumentError):
+        launch(numpy.int32(-1))
+
+
+def test_threads_set_the_slots_of_one_launch_on_one_stream(standin, gpu) -> None:
+    """Each call with its own slot value launches that value once, however many threads set the slot on one stream."""
+    kernel, x = gpu.kernel("m", "scale"), gpu.empty(8, mg.f32)
+    buffers = [gpu.empty(8, mg.f32) for _ in range(3)]
+    slotted = kernel[1, 32].prepare(mg.slot("to", "ptr"), mg.slot("n", mg.u32), 0.5)
+    with gpu.sequence() as sequence:
+        kernel[1, 32](mg.slot("to", "ptr"), mg.slot("n", mg.u32), 0.5)
+    slotted(to=x, n=0)
+    sequence(to=x, n=0)
+    start, failed, calls = threading.Barrier(3), [], 300
+
+    def work(number: int) -> None:
+        try:
+            start.wait()
+            for call in range(1, calls + 1):
+                slotted(n=number * 1000 + call, to=buffers[number])
+                slotted()
+                sequence(n=number * 1000 + call, to=buffers[number])
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert failed == []
+    gpu.synchronize()
+    address = {buffer.address: number for number, buffer in enumerate(buffers)}
+    seen: dict[int, int] = {}
+    for launch in standin.launches()[2:]:
+        to, count = struct.unpack_from("<QI", launch.parameters)
+        assert address.get(to, count // 1000) == count // 1000, "a pointer of one call beside a number of another"
+        seen[count] = seen.get(count, 0) + 1
+    for number in range(3):
+        for call in range(1, calls + 1):
+            assert seen[number * 1000 + call] >= 2
+    assert sum(seen.values()) == 3 * calls * 3

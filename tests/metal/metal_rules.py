@@ -659,7 +659,7 @@ RULES: dict[str, tuple[Break, ...]] = {
             STREAMS,
             "                opened.native.encodeWaitForEvent_value_(event, value)\n",
             "",
-            (_EVENT + "test_an_event_orders_two_streams",),
+            (_RULE + "test_a_stream_waits_by_a_message_to_the_gpu",),
         ),
         Break(
             STREAMS,

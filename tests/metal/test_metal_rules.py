@@ -254,6 +254,22 @@ def test_the_tail_is_committed_once_the_gpu_is_about_to_run_out(room: Room):
     assert room.words(x, 1) == [int("1" + "2" * (BUSY_COUNT + 1))]
 
 
+def test_a_stream_waits_by_a_message_to_the_gpu(room: Room):
+    """What follows a wait is in a command buffer that begins with it, for the value that the other stream's end has."""
+    x, event, other = room.new(1), room.driver.create_event(), room.driver.create_stream()
+    room.standin.hold()
+    room.affine(x, 1, 10, 1)
+    room.driver.record_event(event, 0)
+    awaited = room.driver._streams[0]._value
+    room.driver.wait_event(other, event)
+    room.affine(x, 1, 10, 2, stream=other)
+    ours, theirs = (each.operations for each in room.standin.committed()[-2:])
+    assert ours == ("dispatch affine", f"signal {awaited}")
+    assert theirs == (f"wait {awaited}", "dispatch affine", "signal 1")
+    room.standin.release()
+    assert room.words(x, 1, stream=other) == [112]
+
+
 def test_a_copy_waits_for_what_is_yet_to_write_its_source(room: Room):
     """Bytes that were read back behind queued work and are copied on are those that the work left."""
     x, y, other = room.new(4), room.new(0), room.driver.create_stream()

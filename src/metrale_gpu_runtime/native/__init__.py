@@ -73,4 +73,5 @@ know_package = core.know_package
 know_pointer = core.know_pointer
 know_scalars = core.know_scalars
 know_stream = core.know_stream
+know_typed = core.know_typed
 take_answer = core.take_answer

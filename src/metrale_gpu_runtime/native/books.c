@@ -157,7 +157,7 @@ static PyObject *record_site(Record *self, void *closure)
     if (self->site) return Py_NewRef(self->site);
     if (!self->code) return PyUnicode_FromString("<unknown>");
     return PyUnicode_FromFormat("%U:%d", self->code->co_filename,
-                                PyCode_Addr2Line(self->code, self->instruction * (int)sizeof(_Py_CODEUNIT)));
+                                PyCode_Addr2Line(self->code, self->instruction));
 }
 
 static PyObject *record_summary(Record *self, void *closure)
@@ -217,7 +217,7 @@ extern PyTypeObject RunCall_Type;
 static int ring_expand(Ring *ring);
 static int64_t run_call_last(PyObject *call);
 
-void ring_push(Ring *ring, PyObject *entry)
+static inline void ring_push(Ring *ring, PyObject *entry) /* takes no reference away */
 {
     Py_INCREF(entry);
     if (ring->count == RING_LENGTH) {
@@ -228,6 +228,20 @@ void ring_push(Ring *ring, PyObject *entry)
         return;
     }
     ring->entries[(ring->start + ring->count++) % RING_LENGTH] = entry;
+}
+
+/* The oldest launch of a full ring, which the next one drives out, when nobody else remembers it: to be written anew.
+ * Its facts and its code are still held, for the next launch has often the same. */
+static inline Record *ring_recycle(Ring *ring)
+{
+    if (ring->count < RING_LENGTH) return NULL;
+    PyObject *oldest = ring->entries[ring->start];
+    if (Py_REFCNT(oldest) != 1 || Py_TYPE(oldest) != &Record_Type) return NULL;
+    Record *record = (Record *)oldest;
+    if (record->rejected || record->site || record->image != record->small) return NULL;
+    ring->start = (ring->start + 1) % RING_LENGTH;
+    ring->count--;
+    return record;
 }
 
 void ring_take_back(Ring *ring, PyObject *entry)
@@ -387,7 +401,7 @@ static int uses_set(Uses *self, int64_t stream, PyObject *operation)
     return 0;
 }
 
-outcome use_block(BlockState *block, int64_t stream, PyObject *operation)
+static inline outcome use_block(BlockState *block, int64_t stream, PyObject *operation)
 {
     Uses *uses = (Uses *)block->uses;
     if (LIKELY(uses->count && uses->entries[0].stream == stream)) {
@@ -717,8 +731,11 @@ PyTypeObject ProgressState_Type = {
     .tp_members = ProgressState_members,
 };
 
+PyObject *empty_text;
+
 int books_setup(PyObject *module)
 {
+    if (!(empty_text = PyUnicode_InternFromString(""))) return -1;
     LaneState_Type.tp_getset = LaneState_getters;
     BlockState_Type.tp_getset = BlockState_getters;
     AllocationState_Type.tp_getset = AllocationState_getters;

@@ -25,6 +25,7 @@ typedef struct {
     Extents extents;
     uint32_t count, room;
     bool is_sealed;
+    uint64_t named[MOST_ARGUMENTS / 64]; /* a bit for each argument that was read for its parameter, whose name it has */
     uint8_t *codes;
     Given *given;
     uint8_t inlined_codes[INLINED];
@@ -55,8 +56,9 @@ static int builder_spill(BuilderState *self)
     for (uint32_t at = 0; at < self->count; at++) {
         Given *given = &self->given[at];
         PyObject *argument =
-            Py_BuildValue("(iy#O)", self->codes[at], given->bytes, (Py_ssize_t)code_nbytes[self->codes[at]],
-                          given->allocation ? given->allocation : Py_None);
+            Py_BuildValue("(iy#OO)", self->codes[at], given->bytes, (Py_ssize_t)code_nbytes[self->codes[at]],
+                          given->allocation ? given->allocation : Py_None,
+                          self->named[at / 64] >> (at % 64) & 1 ? Py_True : Py_False);
         if (!argument) {
             Py_DECREF(arguments);
             return -1;
@@ -144,8 +146,10 @@ INLINE bool builder_add(BuilderState *self, uint8_t wanted, PyObject *value)
 /* A typed argument's type is the method's: a value that has another one is Python's to refuse. */
 INLINE bool builder_add_typed(BuilderState *self, uint8_t wanted, PyObject *value)
 {
-    if (UNLIKELY(Py_TYPE(value) == known.scalar)) return false;
-    return builder_add(self, wanted, value);
+    if (UNLIKELY(!builder_add(self, wanted, value))) return false;
+    if (LIKELY(wanted >= CODE_POINTER || self->codes[self->count - 1] == wanted)) return true;
+    self->count--; /* a value, which holds nothing */
+    return false;
 }
 
 #define ONE_VALUE(name, code)                                                                                   \
@@ -170,7 +174,11 @@ static PyObject *builder_arg(PyObject *object, PyObject *const *args, Py_ssize_t
     if (count == 1 && !names && self->kernel && PyBytes_CheckExact(self->kernel->specs) &&
         self->count < PyBytes_GET_SIZE(self->kernel->specs)) {
         uint8_t wanted = (uint8_t)PyBytes_AS_STRING(self->kernel->specs)[self->count];
-        if (builder_add(self, wanted, args[0])) return Py_NewRef(object);
+        if (builder_add(self, wanted, args[0])) {
+            uint32_t at = self->count - 1;
+            self->named[at / 64] |= (uint64_t)1 << (at % 64);
+            return Py_NewRef(object);
+        }
     }
     return leave_to_python(object, plain_arg, args, count, names);
 }
@@ -217,11 +225,7 @@ static outcome builder_launch_now(BuilderState *self, PyObject *stream)
 {
     KernelState *kernel = self->kernel;
     Gate *gate = kernel->gate;
-    LaneState *lane = NULL;
-    if (stream == Py_None)
-        lane = gate->default_lane;
-    else if (Py_TYPE(stream) == known.stream && SLOT_AT(stream, known.stream_gpu) == kernel->gpu)
-        lane = (LaneState *)SLOT_AT(stream, known.stream_lane);
+    LaneState *lane = lane_of(kernel, stream);
     if (!lane || gate->closed || !kernel->module->is_loaded) return PYTHON;
     const Extents *e = &self->extents;
     if (e->shared_mem > kernel->allowed_shared_mem || !has_shape(kernel, e) || !fits_grid(gate, e)) return PYTHON;
@@ -307,6 +311,7 @@ static PyObject *builder_make(PyObject *type, PyObject *const *args, size_t flag
     self->kernel = (KernelState *)Py_NewRef(args[1]);
     self->extents = (Extents){{1, 1, 1}, {1, 1, 1}, 0};
     self->room = INLINED;
+    memset(self->named, 0, sizeof self->named);
     self->codes = self->inlined_codes;
     self->given = self->inlined;
     return (PyObject *)self;

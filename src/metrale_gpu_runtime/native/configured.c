@@ -86,11 +86,7 @@ static PyObject *configure(PyObject *object, PyObject *key)
               read_extent(PyTuple_GET_ITEM(key, 1), e.block) &&
               (parts < 3 || read_shared_mem(PyTuple_GET_ITEM(key, 2), &e.shared_mem));
     if (is_read && parts == 4) stream = PyTuple_GET_ITEM(key, 3);
-    LaneState *lane = NULL;
-    if (is_read && stream == Py_None)
-        lane = kernel->gate->default_lane;
-    else if (is_read && Py_TYPE(stream) == known.stream && SLOT_AT(stream, known.stream_gpu) == kernel->gpu)
-        lane = (LaneState *)SLOT_AT(stream, known.stream_lane);
+    LaneState *lane = is_read ? lane_of(kernel, stream) : NULL;
     if (!lane || !has_shape(kernel, &e) || !fits_grid(kernel->gate, &e))
         return PyObject_CallMethodOneArg(object, configure_plainly, key);
     ConfiguredState *self = (ConfiguredState *)known.configured->tp_alloc(known.configured, 0);

@@ -81,7 +81,7 @@ typedef struct Record {
     PyObject *facts; /* LaunchFacts: the words for what the numbers here are */
     PyCodeObject *code; /* whose line made it, or `site`, the text itself */
     PyObject *site;
-    int instruction;
+    int instruction; /* its offset in bytes */
     uint32_t grid[3], block[3], shared_mem;
     bool rejected;
     uint32_t nbytes;
@@ -150,9 +150,7 @@ extern PyTypeObject Lock_Type, Record_Type, Ring_Type, Uses_Type, LaneState_Type
 
 int books_setup(PyObject *module);
 Record *record_new(void);
-void ring_push(Ring *ring, PyObject *entry);   /* takes no reference away */
 void ring_take_back(Ring *ring, PyObject *entry);
-outcome use_block(BlockState *block, int64_t stream, PyObject *operation);
 
 static inline bool lock_take(Lock *lock, PyThreadState *me)
 {
@@ -169,6 +167,9 @@ static inline bool lock_take(Lock *lock, PyThreadState *me)
     return lock_wait(lock, me) == 0;
 }
 
+/* Whether taking it would mean to wait, and to let go of the interpreter lock: what was read before may be gone then. */
+static inline bool lock_is_anothers(Lock *lock) { return lock->owner && lock->owner != PyThreadState_Get(); }
+
 static inline void lock_give(Lock *lock)
 {
     if (--lock->count) return;
@@ -179,7 +180,8 @@ static inline void lock_give(Lock *lock)
     }
 }
 
-static inline bool is_empty_text(PyObject *text) { return PyUnicode_GET_LENGTH(text) == 0; }
+extern PyObject *empty_text; /* of which there is one, nearly always */
+static inline bool is_empty_text(PyObject *text) { return LIKELY(text == empty_text) || PyUnicode_GET_LENGTH(text) == 0; }
 
 /* ---------------------------------------------------------------- the driver (gate.c) */
 
@@ -251,7 +253,7 @@ typedef struct {
     uint32_t block[3], shared_mem;
 } Shape;
 
-#define SHAPES 8
+#define SHAPES 16
 
 typedef struct {
     PyObject_HEAD

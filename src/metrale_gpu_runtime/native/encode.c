@@ -144,6 +144,25 @@ static uint8_t read_typed(PyObject *value, void *place)
     return own;
 }
 
+/* NumPy's scalar classes, whose values lie behind the head of their objects; told as they are met. */
+#define MOST_TYPED 16
+static struct {
+    PyTypeObject *type;
+    uint8_t code;
+} typed_classes[MOST_TYPED];
+static int typed_count;
+
+static uint8_t read_foreign(PyObject *value, void *place)
+{
+    for (int at = 0; at < typed_count; at++) {
+        if (typed_classes[at].type != Py_TYPE(value)) continue;
+        uint8_t code = typed_classes[at].code;
+        memcpy(place, (char *)value + sizeof(PyObject), code_nbytes[code]);
+        return code;
+    }
+    return CODE_NONE;
+}
+
 INLINE uint8_t read_number(uint8_t wanted, PyObject *value, void *place)
 {
     PyTypeObject *type = Py_TYPE(value);
@@ -154,7 +173,7 @@ INLINE uint8_t read_number(uint8_t wanted, PyObject *value, void *place)
         *(unsigned char *)place = value == Py_True;
         return CODE_BOOL;
     }
-    return CODE_NONE;
+    return read_foreign(value, place);
 }
 
 /* Memory of this backend that is alive; whether an address lies in it is the caller's to know. */
@@ -282,6 +301,27 @@ static PyObject *know_birth(PyObject *self, PyObject *type)
     return Py_NewRef(type);
 }
 
+static PyObject *know_typed(PyObject *self, PyObject *arguments)
+{
+    PyObject *value;
+    int code;
+    const char *data;
+    Py_ssize_t nbytes;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "Oiy#", &value, &code, &data, &nbytes)) return NULL;
+    PyTypeObject *type = Py_TYPE(value);
+    /* A class that keeps its values elsewhere is left to Python. */
+    if (code <= CODE_NONE || code >= CODE_COUNT || nbytes != code_nbytes[code] || typed_count == MOST_TYPED ||
+        type->tp_basicsize < (Py_ssize_t)sizeof(PyObject) + nbytes ||
+        memcmp((char *)value + sizeof(PyObject), data, (size_t)nbytes))
+        Py_RETURN_NONE;
+    for (int at = 0; at < typed_count; at++)
+        if (typed_classes[at].type == type) Py_RETURN_NONE;
+    typed_classes[typed_count].type = (PyTypeObject *)Py_NewRef(type);
+    typed_classes[typed_count++].code = (uint8_t)code;
+    Py_RETURN_NONE;
+}
+
 /* For tests: what the core makes of one scalar, or None where it leaves it to Python. */
 static PyObject *encoded(PyObject *self, PyObject *arguments)
 {
@@ -304,6 +344,8 @@ static PyMethodDef encode_functions[] = {
     {"know_pointer", know_pointer, METH_O, "Tell the class of device pointers."},
     {"know_buffer", know_buffer, METH_O, "Tell the class of device buffers."},
     {"know_allocation", know_allocation, METH_O, "Tell the class of allocations."},
+    {"know_typed", know_typed, METH_VARARGS,
+     "Tell that values of this one's class are a scalar type's bytes as they lie in memory."},
     {"know_stream", know_stream, METH_O, "Tell the class of streams."},
     {"know_birth", know_birth, METH_O, "Tell the class of what says where memory was allocated in a stream's order."},
     {"encoded", encoded, METH_VARARGS, "(code, bytes) of a scalar for a place of this code; None: Python reads it."},

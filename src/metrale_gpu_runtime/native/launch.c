@@ -105,15 +105,27 @@ static inline outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const 
             goto end; /* born in another stream's order, which this one has to wait for */
     }
     uint64_t current = 0;
+    int instruction;
     if (UNLIKELY(gate->query(&current))) goto end;
 
-    Record *record = record_new();
-    if (UNLIKELY(!record)) {
+    Record *record = plan->nbytes <= sizeof record->small ? ring_recycle((Ring *)lane->ring) : NULL;
+    PyCodeObject *code_of_caller = caller_code(thread, &instruction);
+    if (LIKELY(record != NULL)) {
+        PyObject *facts = record->facts;
+        PyCodeObject *former = record->code;
+        record->facts = Py_NewRef(plan->facts);
+        record->code = code_of_caller;
+        Py_DECREF(facts);
+        Py_XDECREF(former);
+    } else if ((record = record_new())) {
+        record->facts = Py_NewRef(plan->facts);
+        record->code = code_of_caller;
+    } else {
+        Py_XDECREF(code_of_caller);
         result = FAILED;
         goto end;
     }
-    record->facts = Py_NewRef(plan->facts);
-    record->code = caller_code(thread, &record->instruction);
+    record->instruction = instruction;
     record->stream = lane->handle;
     record->sequence = lane->issued + 1;
     record->ordinal = ++gate->ordinal;
@@ -162,6 +174,14 @@ static inline outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const 
 end:
     lock_give(lock);
     return result;
+}
+
+/* The stream that an argument means, wherever nothing has to be looked up or refused for it; NULL: Python. Borrowed. */
+static inline LaneState *lane_of(KernelState *kernel, PyObject *stream)
+{
+    if (LIKELY(stream == Py_None)) return kernel->gate->default_lane;
+    if (Py_TYPE(stream) != known.stream || SLOT_AT(stream, known.stream_gpu) != kernel->gpu) return NULL;
+    return (LaneState *)SLOT_AT(stream, known.stream_lane);
 }
 
 /* ---------------------------------------------------------------- the arguments of a call */
@@ -295,6 +315,14 @@ static Plan *plan_new(PyObject *codes, PyObject *offsets, unsigned nbytes, unsig
 
 static PyObject *configure(PyObject *kernel, PyObject *key); /* configured.c */
 
+/* Lists are short, and a call of memcmp is not. */
+static inline bool are_codes_alike(const uint8_t *one, const uint8_t *other, uint32_t count)
+{
+    for (uint32_t at = 0; at < count; at++)
+        if (one[at] != other[at]) return false;
+    return true;
+}
+
 Plan *find_plan(KernelState *kernel, const uint8_t *codes, uint32_t count)
 {
     uint32_t plans = kernel->plan_count;
@@ -302,7 +330,7 @@ Plan *find_plan(KernelState *kernel, const uint8_t *codes, uint32_t count)
         uint32_t at = kernel->last_plan + step;
         if (at >= plans) at -= plans;
         Plan *plan = kernel->plans[at];
-        if (plan->count == count && !memcmp(plan->codes, codes, count)) {
+        if (plan->count == count && are_codes_alike(plan->codes, codes, count)) {
             kernel->last_plan = at;
             return plan;
         }

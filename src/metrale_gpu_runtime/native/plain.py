@@ -234,6 +234,10 @@ def know_scalars(scalar: type, types: tuple[object, ...]) -> None:
     """Tell the class of typed values and the scalar type of each code."""
 
 
+def know_typed(value: object, code: int, data: bytes) -> None:
+    """Tell that values of this one's class are a scalar type's bytes as they lie in memory."""
+
+
 def know_package(folder: str, callers: str) -> None:
     """Tell the package's folder, and the folder in it that is a caller."""
 

@@ -37,7 +37,7 @@ typedef struct {
     bool is_stale; /* Python has set slots since the image was made */
 } PreparedState;
 
-static PyObject *plainly; /* "_call_plainly" */
+static PyObject *plainly, *stream_name; /* "_call_plainly", "stream" */
 
 static Image *image_new(Plan *plan)
 {
@@ -87,11 +87,22 @@ static void list_blocks(PreparedState *self)
     self->block_count = add_extra(self, self->blocks, count);
 }
 
-/* Whether arguments of two codes have the same room and kind: then another plan of the kernel may have them. */
-static inline bool are_alike(uint8_t one, uint8_t other)
+/* Whether a value read as `code` may take the place of what was prepared. Types stay; the elements of a pointer, and the
+ * sign of an integer of which nobody knew it, are looked up among the kernel's plans. */
+static inline bool may_stand(uint8_t code, uint8_t prepared)
 {
-    if (one >= CODE_POINTER || other >= CODE_POINTER) return one >= CODE_POINTER && other >= CODE_POINTER;
-    return code_nbytes[one] == code_nbytes[other];
+    if (LIKELY(code == prepared)) return true;
+    if (prepared >= CODE_POINTER) return code >= CODE_POINTER;
+    return prepared >= CODE_INT8 && code < CODE_COUNT && code_nbytes[code] == code_nbytes[prepared];
+}
+
+/* Whether a call that was found to have another plan than was prepared may be made by it. */
+static bool may_replace(const Plan *plan, const Plan *prepared)
+{
+    if (!is_same_layout(plan, prepared)) return false;
+    for (uint32_t at = 0; at < plan->count; at++)
+        if (!may_stand(plan->codes[at], prepared->codes[at])) return false;
+    return true;
 }
 
 /* ---------------------------------------------------------------- slots that Python has set */
@@ -113,7 +124,7 @@ static outcome refresh(PreparedState *self)
         BlockState *block;
         uint8_t code = read_into(self->gate, plan->codes[at], value, bytes, &block);
         /* That it may stand there was checked when it was set. */
-        if (code == CODE_NONE || !are_alike(code, plan->codes[at])) return PYTHON;
+        if (code == CODE_NONE || !may_stand(code, plan->codes[at])) return PYTHON;
         memcpy(image->bytes + plan->offsets[at], bytes, code_nbytes[code]);
         Py_XSETREF(place->allocation, Py_XNewRef(block ? allocation_of(value) : NULL));
         place->is_set = true;
@@ -126,11 +137,11 @@ static outcome refresh(PreparedState *self)
 
 /* ---------------------------------------------------------------- the call */
 
-static inline outcome launch_unchanged(PreparedState *self)
+static inline outcome launch_unchanged(PreparedState *self, LaneState *lane)
 {
     Image *image = self->image;
     image->users++;
-    outcome result = launch_now(self->gate, self->lane, self->plan, &self->extents, image->bytes, image->parameters,
+    outcome result = launch_now(self->gate, lane, self->plan, &self->extents, image->bytes, image->parameters,
                                 self->blocks, self->block_count);
     if (--image->users == 0 && UNLIKELY(image != self->image)) image_free(image);
     return result;
@@ -175,7 +186,7 @@ static outcome remember(PreparedState *self, PyObject *const *values, PyObject *
 }
 
 /* Some values by name: slots' stay set, parameters' hold for this call. The others are as they were. */
-static outcome launch_named(PreparedState *self, PyObject *const *values, PyObject *names)
+static outcome launch_named(PreparedState *self, LaneState *lane, PyObject *const *values, PyObject *names)
 {
     Plan *plan = self->plan;
     Call call;
@@ -188,6 +199,7 @@ static outcome launch_named(PreparedState *self, PyObject *const *values, PyObje
     memcpy(codes, plan->codes, plan->count);
     for (Py_ssize_t name = 0; name < PyTuple_GET_SIZE(names); name++) {
         PyObject *given = PyTuple_GET_ITEM(names, name);
+        if (is_name(given, stream_name)) continue;
         bool is_slot = false, is_known = false;
         /* A slot's name goes before a parameter's, and may stand in several places. */
         for (uint32_t at = 0; at < plan->count; at++) is_slot |= is_name(given, self->places[at].slot);
@@ -198,7 +210,7 @@ static outcome launch_named(PreparedState *self, PyObject *const *values, PyObje
             unsigned char bytes[16];
             BlockState *block;
             uint8_t code = read_into(self->gate, plan->codes[at], values[name], bytes, &block);
-            if (code == CODE_NONE || !are_alike(code, plan->codes[at])) return PYTHON;
+            if (code == CODE_NONE || !may_stand(code, plan->codes[at])) return PYTHON;
             is_other |= code != codes[at];
             codes[at] = code;
             memcpy(call.parameters[at], bytes, code_nbytes[code]);
@@ -220,20 +232,20 @@ static outcome launch_named(PreparedState *self, PyObject *const *values, PyObje
     }
     call.block_count = add_extra(self, call.blocks, call.block_count);
     outcome result =
-        launch_now(self->gate, self->lane, plan, &self->extents, call.bytes, call.parameters, call.blocks, call.block_count);
+        launch_now(self->gate, lane, plan, &self->extents, call.bytes, call.parameters, call.blocks, call.block_count);
     if (sets_slots && result == DONE) return remember(self, values, names, call.parameters);
     return result;
 }
 
-static outcome launch_changed(PreparedState *self, PyObject *const *values, Py_ssize_t count)
+static outcome launch_changed(PreparedState *self, LaneState *lane, PyObject *const *values, Py_ssize_t count)
 {
     Plan *own = self->plan;
     Call call;
     if (UNLIKELY(count != (Py_ssize_t)own->count)) return PYTHON;
     Plan *plan = read_call(self->kernel, own, own->codes, values, own->count, &call);
-    if (UNLIKELY(!plan || (plan != own && !is_same_layout(plan, own)))) return PYTHON;
+    if (UNLIKELY(!plan || (plan != own && !may_replace(plan, own)))) return PYTHON;
     if (UNLIKELY(self->extra_count)) call.block_count = add_extra(self, call.blocks, call.block_count);
-    return launch_now(self->gate, self->lane, plan, &self->extents, call.bytes, call.parameters, call.blocks,
+    return launch_now(self->gate, lane, plan, &self->extents, call.bytes, call.parameters, call.blocks,
                       call.block_count);
 }
 
@@ -245,14 +257,25 @@ static PyObject *prepared_call(PyObject *callable, PyObject *const *args, size_t
     if (LIKELY(self->plan && !self->gate->closed && self->kernel->module->is_loaded &&
                self->extents.shared_mem <= self->kernel->allowed_shared_mem)) {
         if (names && !PyTuple_GET_SIZE(names)) names = NULL;
-        if (UNLIKELY(self->is_stale)) result = refresh(self);
-        if (LIKELY(!self->is_stale)) {
-            if (!count && !names)
-                result = self->unset_count ? PYTHON : launch_unchanged(self);
-            else if (!names)
-                result = launch_changed(self, args, count);
+        if (UNLIKELY(self->is_stale) && refresh(self) == FAILED) return NULL;
+        LaneState *lane = self->lane;
+        PyObject *others = names; /* beside the stream */
+        if (UNLIKELY(names != NULL)) {
+            Py_ssize_t at = PyTuple_GET_SIZE(names);
+            while (at-- && !is_name(PyTuple_GET_ITEM(names, at), stream_name)) continue;
+            if (at >= 0 && args[count + at] != Py_None) lane = lane_of(self->kernel, args[count + at]);
+            if (at >= 0 && PyTuple_GET_SIZE(names) == 1) others = NULL;
+        }
+        if (LIKELY(!self->is_stale && lane)) {
+            /* Slots may be set by another thread while this one waits: Python takes a copy of its own then. */
+            if (UNLIKELY(self->slot_count && lock_is_anothers((Lock *)lane->lock)))
+                result = PYTHON;
+            else if (!count && !others)
+                result = self->unset_count ? PYTHON : launch_unchanged(self, lane);
+            else if (!others)
+                result = launch_changed(self, lane, args, count);
             else if (!count)
-                result = launch_named(self, args, names);
+                result = launch_named(self, lane, args, names);
         }
     }
     if (LIKELY(result == DONE)) Py_RETURN_NONE;
@@ -452,6 +475,7 @@ PyTypeObject PreparedState_Type = {
 int prepared_setup(PyObject *module)
 {
     plainly = PyUnicode_InternFromString("_call_plainly");
-    if (!plainly) return -1;
+    stream_name = PyUnicode_InternFromString("stream");
+    if (!plainly || !stream_name) return -1;
     return PyModule_AddType(module, &PreparedState_Type);
 }

@@ -87,7 +87,7 @@ typedef struct {
 
 static PyTypeObject Run_Type, Holder_Type;
 extern PyTypeObject RunCall_Type, Mark_Type, SequenceState_Type;
-static PyObject *stream_name, *sequence_plainly, *issue_rest;
+static PyObject *sequence_plainly, *issue_rest;
 
 /* ---------------------------------------------------------------- a launch of a call, on demand */
 
@@ -266,7 +266,7 @@ static bool accepts(Run *run, Variant *variant, uint8_t code)
         Item *item = &run->items[variant->places[at].item];
         uint8_t codes[MOST_ARGUMENTS];
         memcpy(codes, item->plan->codes, item->plan->count);
-        if (!are_alike(code, codes[variant->places[at].argument])) return false;
+        if (!may_stand(code, codes[variant->places[at].argument])) return false;
         codes[variant->places[at].argument] = code;
         KernelState *kernel = NULL;
         for (uint32_t each = 0; each < run->kernel_count && !kernel; each++)
@@ -443,6 +443,8 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
     Run *run = self->run;
     Gate *gate = run->gate;
     if (!lane->has_raw || !gate->launch || run->variant_count > MOST_VARIANTS || run->is_busy) return PYTHON;
+    /* What is read below is borrowed from what another thread may change while this one waits. */
+    if (UNLIKELY(lock_is_anothers((Lock *)lane->lock))) return PYTHON;
     for (uint32_t at = 0; at < run->kernel_count; at++) {
         KernelState *kernel = run->kernels[at];
         if (!kernel->module->is_loaded || run->shared_mem[at] > kernel->allowed_shared_mem) return PYTHON;
@@ -575,11 +577,7 @@ static PyObject *sequence_call(PyObject *callable, PyObject *const *args, size_t
     if (LIKELY(self->run && !count && !self->run->gate->closed)) {
         for (Py_ssize_t at = 0; names && at < PyTuple_GET_SIZE(names); at++)
             if (is_name(PyTuple_GET_ITEM(names, at), stream_name)) stream = args[at];
-        LaneState *lane = NULL;
-        if (stream == Py_None)
-            lane = self->run->gate->default_lane;
-        else if (Py_TYPE(stream) == known.stream && SLOT_AT(stream, known.stream_gpu) == self->gpu)
-            lane = (LaneState *)SLOT_AT(stream, known.stream_lane);
+        LaneState *lane = lane_of(self->run->kernels[0], stream);
         if (lane) result = run_now(self, lane, args, names, &rest);
     }
     if (LIKELY(result == DONE)) {
@@ -939,10 +937,9 @@ PyTypeObject SequenceState_Type = {
 
 int sequence_setup(PyObject *module)
 {
-    stream_name = PyUnicode_InternFromString("stream");
     sequence_plainly = PyUnicode_InternFromString("_call_plainly");
     issue_rest = PyUnicode_InternFromString("_issue_rest");
-    if (!stream_name || !sequence_plainly || !issue_rest) return -1;
+    if (!sequence_plainly || !issue_rest) return -1;
     PyTypeObject *hidden[] = {&Run_Type, &Holder_Type, &RunCall_Type};
     for (size_t at = 0; at < sizeof hidden / sizeof *hidden; at++)
         if (PyType_Ready(hidden[at]) < 0) return -1;

@@ -44,7 +44,7 @@ static PyCodeObject *slow_caller_code(PyThreadState *thread, int *instruction)
         PyFrameObject *back = is_inside(code) ? PyFrame_GetBack(frame) : NULL;
         if (!back) {
             bool is_found = !is_inside(code);
-            *instruction = PyFrame_GetLasti(frame) / (int)sizeof(_Py_CODEUNIT);
+            *instruction = PyFrame_GetLasti(frame);
             Py_DECREF(frame);
             if (is_found) return code;
             Py_DECREF(code);
@@ -71,7 +71,7 @@ PyCodeObject *caller_code(PyThreadState *thread, int *instruction)
             if (is_inside(code)) return slow_caller_code(thread, instruction);
             Py_XSETREF(latest_caller, (PyCodeObject *)Py_NewRef(code));
         }
-        *instruction = _PyInterpreterFrame_LASTI(frame);
+        *instruction = _PyInterpreterFrame_LASTI(frame) * (int)sizeof(_Py_CODEUNIT);
         return (PyCodeObject *)Py_NewRef(code);
     }
 #endif
