@@ -34,6 +34,14 @@ else:
                     "the package with a C compiler at hand, or leave the variable out"
                 ) from None
             from . import plain as core
+        else:
+            if not core.is_usable_here():
+                if _wanted == NATIVE:
+                    raise ImportError(
+                        f"{VARIABLE}={NATIVE} in the environment, and the native launch core serves the process's "
+                        "first interpreter alone; leave the variable out"
+                    )
+                from . import plain as core
 
 launch_core: str = PYTHON if core.__name__.endswith("plain") else NATIVE
 """Which launch core this process uses: "native" or "python"."""

@@ -188,6 +188,7 @@ INLINE BlockState *live_block(Gate *gate, PyObject *allocation)
 INLINE uint8_t read_pointer(Gate *gate, PyObject *value, void *place, BlockState **block)
 {
     PyTypeObject *type = Py_TYPE(value);
+    if (UNLIKELY(gate->closed)) return CODE_NONE; /* of a backend in trouble no pointer is taken */
     if (LIKELY(type == known.device_buffer)) {
         BufferState *buffer = (BufferState *)value;
         *block = live_block(gate, buffer->allocation);

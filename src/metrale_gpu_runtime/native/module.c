@@ -32,7 +32,16 @@ static PyObject *call_directly(PyObject *self, PyObject *object)
     return Py_NewRef(object);
 }
 
+/* The types are static and the classes of the package are known once: another interpreter would take them over. */
+static PyObject *is_usable_here(PyObject *self, PyObject *ignored)
+{
+    (void)self;
+    (void)ignored;
+    return PyBool_FromLong(PyInterpreterState_Get() == PyInterpreterState_Main());
+}
+
 static PyMethodDef functions[] = {
+    {"is_usable_here", is_usable_here, METH_NOARGS, "Whether this is the interpreter of the process that the core serves."},
     {"call_directly", call_directly, METH_O, "Let a class on a base of this module be called without packing."},
     {NULL, NULL, 0, NULL},
 };

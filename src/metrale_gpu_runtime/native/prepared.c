@@ -179,9 +179,10 @@ static outcome remember(PreparedState *self, PyObject *const *values, PyObject *
                 self->unset_count--;
             }
         }
+        /* Before the former value goes, whose finalisers may call this very launch. */
+        list_blocks(self);
         if (is_slot && PyDict_SetItem(self->remembered, given, values[name]) < 0) return FAILED;
     }
-    list_blocks(self);
     return DONE;
 }
 

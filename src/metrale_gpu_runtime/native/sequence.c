@@ -285,7 +285,8 @@ typedef struct {
     PyObject *value;
 } SlotValue;
 
-static void write_variant(Run *run, Variant *variant, const SlotValue *value)
+/* The memory that was named before; the caller lets go of it. */
+static PyObject *write_variant(Run *run, Variant *variant, const SlotValue *value)
 {
     memcpy(variant->bytes, value->bytes, 16);
     for (uint32_t at = 0; at < variant->count; at++) {
@@ -298,18 +299,22 @@ static void write_variant(Run *run, Variant *variant, const SlotValue *value)
         else
             memcpy(place, value->bytes, variant->nbytes);
     }
-    PyObject *allocation = value->block ? allocation_of(value->value) : NULL;
-    if (variant->allocation != allocation) Py_XSETREF(variant->allocation, Py_XNewRef(allocation));
+    PyObject *former = variant->allocation;
+    variant->allocation = Py_XNewRef(value->block ? allocation_of(value->value) : NULL);
     variant->is_set = true;
+    return former;
 }
 
-static int remember_slot(SequenceState *self, PyObject *name, PyObject *value)
+/* `former` is what was set before, for the caller to let go of: that may run anything. */
+static int remember_slot(SequenceState *self, PyObject *name, PyObject *value, PyObject **former)
 {
     if (!self->remembered || Py_REFCNT(self->remembered) > 1) {
         PyObject *copy = self->remembered ? PyDict_Copy(self->remembered) : PyDict_New();
         if (!copy) return -1;
         Py_XSETREF(self->remembered, copy);
     }
+    *former = Py_XNewRef(PyDict_GetItemWithError(self->remembered, name));
+    if (!*former && PyErr_Occurred()) return -1;
     return PyDict_SetItem(self->remembered, name, value);
 }
 
@@ -486,6 +491,10 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
     Lock *lock = (Lock *)lane->lock;
     if (UNLIKELY(!lock_take(lock, PyThreadState_Get()))) return FAILED;
     outcome result = PYTHON;
+    Py_INCREF(run); /* closing the sequence lets go of it: from another thread, or from what the collector finalises */
+    /* What the call puts something else in the place of is let go of at the end: a finaliser may do anything. */
+    PyObject *former_values[MOST_VARIANTS], *former_memory[MOST_VARIANTS];
+    uint32_t former_count = 0, memory_count = 0;
     if (UNLIKELY(!gate_is_open(gate) || run->is_busy || self->run != run)) goto end;
     if (UNLIKELY((lane->capture && lane->capture != Py_None) || !is_empty_text(lane->gone))) goto end;
     for (uint32_t at = 0; at < run->named_count; at++)
@@ -504,13 +513,21 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
     /* From here on it is made: nothing below is Python's to decide. */
     for (Py_ssize_t name = 0; name < name_count; name++) {
         PyObject *word = PyTuple_GET_ITEM(names, name);
-        if (!is_name(word, stream_name) && remember_slot(self, word, values[name]) < 0) goto end;
+        if (is_name(word, stream_name)) continue;
+        if (remember_slot(self, word, values[name], &former_values[former_count++]) < 0) goto end;
     }
     for (uint32_t at = 0; at < run->variant_count; at++)
-        if (is_given >> at & 1) write_variant(run, &run->variants[at], &given[at]);
+        if (is_given >> at & 1) former_memory[memory_count++] = write_variant(run, &run->variants[at], &given[at]);
     self->is_stale = false;
     RunCall *call = run_call_new(run, lane);
     if (!call) goto end;
+    if (UNLIKELY(self->run != run)) { /* making objects may have run the collector */
+        result = PYTHON;
+        call->count = 0;
+        Py_DECREF(call);
+        for (uint32_t at = 0; at < run->variant_count; at++) Py_CLEAR(run->variants[at].allocation);
+        goto end;
+    }
     RunCall *former = run->holder->latest;
     run->holder->latest = (RunCall *)Py_NewRef(call);
     Py_XDECREF(former);
@@ -533,7 +550,6 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
     gate->ordinal += run->count;
     ring_push((Ring *)lane->ring, (PyObject *)call);
     run->is_busy = true;
-    Py_INCREF(run); /* closing the sequence meanwhile lets go of it */
     int code;
     enum answer_kind kind;
     uint32_t made = call_driver_for_all(run, current, &code, &kind);
@@ -556,7 +572,6 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
         answer.kind = kind == NOT_ENTERED ? NO_ANSWER : kind;
         answer.code = code;
     }
-    Py_DECREF(run);
     Py_DECREF(call);
     goto end;
 failed:
@@ -564,6 +579,9 @@ failed:
     Py_DECREF(call);
 end:
     lock_give(lock);
+    Py_DECREF(run);
+    while (former_count) Py_XDECREF(former_values[--former_count]);
+    while (memory_count) Py_XDECREF(former_memory[--memory_count]);
     return result;
 }
 

@@ -1,0 +1,356 @@
+"""The native core where memory goes wrong first: finalisers in its midst, threads, forks, ends of processes, counts."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib.util
+import os
+import sys
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from core_worker import Worker
+from rungs import require_rung
+from standin import build_cuda
+
+IS_BUILT = importlib.util.find_spec("metrale_gpu_runtime.native._core") is not None
+pytestmark = pytest.mark.skipif(not IS_BUILT, reason="the native launch core is not built here")
+
+
+def native(function: str, *arguments: object) -> Any:
+    """What a function of this module returned in a process with the native core, which has to end well."""
+    require_rung("stand-in driver")
+    build_cuda()
+    worker = Worker("native")
+    worker.ask(f"test_native_hazards:{function}", *arguments)
+    try:
+        return worker.answer()
+    finally:
+        assert worker.close() == 0
+
+
+def _forms(world: Any) -> dict[str, Callable[[int], object]]:
+    import metrale_gpu_runtime as mg
+
+    gpu, kernel, x = world.gpu, world.kernels["scale"], world.buffers[0]
+    prepared = kernel[3, 32].prepare(x, 7, 0.5)
+    slotted = kernel[3, 32].prepare(x, mg.slot("count", mg.u32), 0.5)
+    with gpu.sequence() as sequence:
+        kernel[3, 32](x, mg.slot("count", mg.u32), 0.5)
+        kernel[3, 32](x, 1, 0.5)
+    slotted(count=1)
+    return {
+        "builder": lambda n: mg.KernelLaunch(gpu, kernel).grid(3).block(32).arg_ptr(x).arg_u32(n).arg_f32(0.5).launch(),
+        "builder, any": lambda n: mg.KernelLaunch(gpu, kernel).grid(3).block(32).arg(x).arg(n).arg(0.5).launch(),
+        "short form": lambda n: kernel[3, 32](x, n, 0.5),
+        "prepared": lambda n: prepared(),
+        "prepared, changed": lambda n: prepared(x, n, 0.5),
+        "prepared, by name": lambda n: prepared(count=n),
+        "slots": lambda n: slotted(count=n),
+        "sequence": lambda n: sequence(count=n),
+    }
+
+
+def _world() -> Any:
+    from launch_world import World
+
+    return World()
+
+
+# ---------------------------------------------------------------- what is kept
+
+
+def leaks(count: int) -> dict[str, tuple[int, int]]:
+    """Blocks that the interpreter has more of, and bytes more resident, after so many launches in each form."""
+    world = _world()
+    found = {}
+    for name, launch in _forms(world).items():
+        for at in range(300):
+            launch(at)
+        world.gpu.synchronize()
+        gc.collect()
+        before, resident = sys.getallocatedblocks(), _resident()
+        for at in range(count):
+            launch(at)
+            if at % 1000 == 999:
+                world.gpu.synchronize()
+        world.gpu.synchronize()
+        gc.collect()
+        found[name] = (sys.getallocatedblocks() - before, _resident() - resident)
+    world.close()
+    return found
+
+
+def _resident() -> int:
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_launches_keep_no_blocks() -> None:
+    """After five thousand launches of each form the interpreter holds as many blocks as before them."""
+    for name, (blocks, _) in native("leaks", 5_000).items():
+        assert blocks < 100, name
+
+
+def references(count: int) -> dict[str, list[int]]:
+    """By how much the reference counts of what launches name have changed after many of them."""
+    import metrale_gpu_runtime as mg
+
+    world = _world()
+    forms = _forms(world)
+    for launch in forms.values():
+        for _ in range(200):
+            launch(1)
+    buffer = world.buffers[0]
+    watched = {
+        "None": None,
+        "True": True,
+        "1": 1,
+        "0.5": 0.5,
+        "kernel": world.kernels["scale"],
+        "buffer": buffer,
+        "allocation": buffer.allocation,
+        "block": buffer.allocation.block,
+        "stream": world.streams[0],
+        "lane": world.gpu._default_lane,
+        "backend": world.gpu,
+    }
+    found = {}
+    for name, launch in forms.items():
+        gc.collect()
+        before = [sys.getrefcount(each) for each in watched.values()]
+        for _ in range(count):
+            launch(1)
+            with contextlib.suppress(mg.ArgumentError):
+                launch(True)  # refused, or not looked at
+        gc.collect()
+        found[name] = [sys.getrefcount(each) - was for each, was in zip(watched.values(), before, strict=True)]
+    world.close()
+    return found
+
+
+def test_reference_counts_stay() -> None:
+    """No, True, small numbers, kernels, memory and streams have as many references after launches as before."""
+    for name, changes in native("references", 500).items():
+        assert all(abs(change) < 100 for change in changes), (name, changes)
+
+
+# ---------------------------------------------------------------- finalisers
+
+
+def closed_by_a_finaliser() -> tuple[int, str]:
+    """A sequence is closed while its call lets go of the value that a slot had."""
+    import metrale_gpu_runtime as mg
+
+    world = _world()
+    gpu, kernel, x = world.gpu, world.kernels["pair"], world.buffers[0]
+    with gpu.sequence() as sequence:
+        kernel[1, 32](x, mg.slot("y", "ptr"))
+    former = gpu.empty(8, mg.f32)
+    sequence(y=former)
+    closed: list[int] = []
+    reference = weakref.ref(former, lambda _: (sequence.close(), closed.append(1)))
+    del former
+    sequence(y=x)
+    del reference
+    try:
+        sequence(y=x)
+        ended = "returned"
+    except mg.HandleClosed as error:
+        ended = type(error).__name__
+    world.close()
+    return len(closed), ended
+
+
+def test_a_sequence_may_be_closed_while_a_slots_former_value_goes() -> None:
+    """What runs when a former value is let go of may close the very sequence that is being called."""
+    assert native("closed_by_a_finaliser") == (1, "HandleClosed")
+
+
+def called_by_a_finaliser() -> list[str]:
+    """A prepared launch is called again while its call lets go of the value that a slot had."""
+    import metrale_gpu_runtime as mg
+
+    world = _world()
+    gpu, kernel, x, z = world.gpu, world.kernels["pair"], world.buffers[0], world.buffers[2]
+    prepared = kernel[1, 32].prepare(x, mg.slot("y", "ptr"))
+    former = gpu.empty(8, mg.f32)
+    prepared(y=former)
+    prepared(y=former)
+    gpu.synchronize()
+
+    def again(_: object) -> None:
+        gpu.synchronize()
+        prepared()
+
+    reference = weakref.ref(former, again)
+    del former
+    prepared(y=z)
+    del reference
+    uses = [str(z.allocation.block.last_use).partition(" of")[0], str(z.allocation.block.uses[0]).partition(" of")[0]]
+    world.close()
+    return uses
+
+
+def test_a_prepared_launch_may_be_called_while_a_slots_former_value_goes() -> None:
+    """What runs when a former value is let go of may call the launch: it has the new value, whose memory is in use."""
+    assert native("called_by_a_finaliser") == ["launch 4", "launch 4"]
+
+
+# ---------------------------------------------------------------- threads, forks, ends
+
+
+def many_threads(thread_count: int, calls: int) -> tuple[list[str], int]:
+    """Every form from each of so many threads at once, on streams of their own and on the default one."""
+    import metrale_gpu_runtime as mg
+
+    world = _world()
+    gpu, kernel = world.gpu, world.kernels["scale"]
+    forms = _forms(world)
+    with gpu.sequence() as sequence:
+        kernel[1, 32](mg.slot("x", "ptr"), mg.slot("n", mg.u32), 0.5)
+    prepared = kernel[1, 32].prepare(mg.slot("x", "ptr"), mg.slot("n", mg.u32), 0.5)
+    start, errors = threading.Barrier(thread_count), []
+
+    def work(number: int) -> None:
+        try:
+            with gpu.create_stream() as stream:
+                start.wait()
+                for at in range(calls):
+                    for launch in forms.values():
+                        launch(at)
+                    own = gpu.empty(4, mg.f32)
+                    sequence(x=own, n=at, stream=stream)
+                    prepared(x=own, n=at, stream=stream)
+                    prepared(x=own, n=at)
+                    kernel[1, 32, 0, stream](own, at, 0.5)
+                    mg.KernelLaunch(gpu, kernel).args(own, at, 0.5).launch(stream)
+                    if at % 16 == 0:
+                        stream.synchronize()
+        except BaseException as error:
+            errors.append(repr(error))
+
+    before = gpu._gate.__next__()
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(thread_count)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    sys.setswitchinterval(interval)
+    gpu.synchronize()
+    made = gpu._gate.__next__() - before - 1
+    forms.clear()
+    world.close()
+    return errors, made
+
+
+def test_eight_threads_launch_in_every_form_at_once() -> None:
+    """Nothing is lost or raised when eight threads launch in all forms at once, and every launch has a number."""
+    errors, made = native("many_threads", 8, 60)
+    # A sequence of two counts twice; every thread makes seven other forms and five launches with memory of its own.
+    assert (errors, made) == ([], 8 * 60 * (7 + 2 + 5))
+
+
+def fork_in_the_middle(count: int) -> list[int]:
+    """Children are forked off while other threads launch: how each of them ended."""
+    world = _world()
+    forms, stop = _forms(world), threading.Event()
+
+    def work() -> None:
+        while not stop.is_set():
+            for launch in forms.values():
+                launch(1)
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for each in threads:
+        each.start()
+    statuses = []
+    for _ in range(count):
+        child = os.fork()
+        if not child:
+            # The parent's backend is no child's to use: every form says so, or the child leaves it alone.
+            status = 0
+            for launch in forms.values():
+                try:
+                    launch(1)
+                    status = 7
+                except Exception:
+                    pass
+            os._exit(status)
+        statuses.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    stop.set()
+    for each in threads:
+        each.join()
+    for launch in forms.values():
+        launch(2)
+    world.close()
+    return statuses
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_fork_in_the_middle_of_launches_leaves_parent_and_child_whole() -> None:
+    """A child forked off in the middle of launches is refused every form and ends; the parent launches on."""
+    assert native("fork_in_the_middle", 6) == [0] * 6
+
+
+KEPT: list[Any] = []
+
+
+def leave_everything_alive() -> int:
+    """Worlds, launches, sequences and half described builders that nobody closes before the interpreter ends."""
+    import metrale_gpu_runtime as mg
+
+    world = _world()
+    forms = _forms(world)
+    for launch in forms.values():
+        for at in range(70):
+            launch(at)
+    builder = mg.KernelLaunch(world.gpu, world.kernels["scale"]).arg_ptr(world.buffers[0])
+    spilled = mg.KernelLaunch(world.gpu, world.kernels["scale"]).arg_ptr(world.buffers[0]).cluster(1)
+    cycle: list[Any] = [world, forms, builder, spilled, list(world.gpu._default_lane.ring)]
+    cycle.append(cycle)
+    KEPT.append(cycle)
+    return len(cycle)
+
+
+def test_an_interpreter_ends_with_everything_alive() -> None:
+    """A process that closes nothing before its end, with cycles through all of it, ends with status 0."""
+    assert native("leave_everything_alive") == 6
+
+
+def by_a_subinterpreter() -> str:
+    """Another interpreter of the process imports the package; then the first one launches."""
+    import _xxsubinterpreters as subinterpreters
+
+    world = _world()
+    launch = _forms(world)["short form"]
+    launch(1)
+    launch(2)
+    other = subinterpreters.create()
+    text = f"""
+import os, sys
+os.environ.pop("METRALE_LAUNCH_CORE", None)
+sys.path[:] = {sys.path!r}
+import metrale_gpu_runtime as mg
+assert mg.launch_core == "python"
+mg.KernelLaunch, mg.u32(5), mg.DevicePtr(0)
+"""
+    subinterpreters.run_string(other, text)
+    subinterpreters.destroy(other)
+    before = world.gpu._gate.native_count
+    launch(3)
+    made = world.gpu._gate.native_count - before
+    world.close()
+    return f"{made} made natively"
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="no private module of subinterpreters")
+def test_another_interpreter_has_the_plain_core() -> None:
+    """In a subinterpreter the package uses the plain core, and takes nothing away from the first interpreter."""
+    assert native("by_a_subinterpreter") == "1 made natively"
