@@ -411,10 +411,15 @@ static inline outcome use_block(BlockState *block, int64_t stream, PyObject *ope
     } else if (uses_set(uses, stream, operation) < 0) {
         return FAILED;
     }
+    return DONE;
+}
+
+/* Only of an operation that is queued: another must not hide who used the memory last, should that one have failed. */
+static inline void used_last(BlockState *block, PyObject *operation)
+{
     PyObject *last = block->last_use;
     block->last_use = Py_NewRef(operation);
     Py_XDECREF(last);
-    return DONE;
 }
 
 static int uses_assign(PyObject *self, PyObject *key, PyObject *operation)

@@ -188,7 +188,8 @@ INLINE BlockState *live_block(Gate *gate, PyObject *allocation)
 INLINE uint8_t read_pointer(Gate *gate, PyObject *value, void *place, BlockState **block)
 {
     PyTypeObject *type = Py_TYPE(value);
-    if (UNLIKELY(gate->closed)) return CODE_NONE; /* of a backend in trouble no pointer is taken */
+    /* Of a backend in trouble no pointer is taken; what a device without a native call asks of one is Python's to know. */
+    if (UNLIKELY(gate->closed || !gate->launch)) return CODE_NONE;
     if (LIKELY(type == known.device_buffer)) {
         BufferState *buffer = (BufferState *)value;
         *block = live_block(gate, buffer->allocation);

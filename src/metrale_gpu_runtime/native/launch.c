@@ -149,15 +149,19 @@ static inline outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const 
         if (UNLIKELY(use_block(blocks[at], lane->handle, (PyObject *)record) != DONE)) {
             record->sequence = lane->issued;
             Py_DECREF(record);
+            while (at) Py_DECREF(blocks[--at]);
             result = FAILED;
             goto end;
         }
+        /* Another thread may free it during the driver's call. */
+        Py_INCREF(blocks[at]);
     }
     ring_push((Ring *)lane->ring, (PyObject *)record);
     enum answer_kind kind;
     int code = call_driver(gate, current, lane, plan, e, parameters, &kind);
     if (LIKELY(kind == NO_ANSWER)) {
         lane->issued = record->sequence;
+        for (uint32_t at = 0; at < block_count; at++) used_last(blocks[at], (PyObject *)record);
         gate->native_count++;
         result = DONE;
     } else {
@@ -171,6 +175,7 @@ static inline outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const 
         answer.code = code;
     }
     Py_DECREF(record);
+    for (uint32_t at = 0; at < block_count; at++) Py_DECREF(blocks[at]);
 end:
     lock_give(lock);
     return result;

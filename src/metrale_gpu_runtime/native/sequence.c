@@ -308,6 +308,7 @@ static PyObject *write_variant(Run *run, Variant *variant, const SlotValue *valu
 /* `former` is what was set before, for the caller to let go of: that may run anything. */
 static int remember_slot(SequenceState *self, PyObject *name, PyObject *value, PyObject **former)
 {
+    *former = NULL;
     if (!self->remembered || Py_REFCNT(self->remembered) > 1) {
         PyObject *copy = self->remembered ? PyDict_Copy(self->remembered) : PyDict_New();
         if (!copy) return -1;
@@ -533,7 +534,9 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
     Py_XDECREF(former);
     for (uint32_t at = 0; at < run->named_count; at++) {
         PyObject *mark = (PyObject *)run->marks[run->named[at].mark];
-        if (use_block(block_of(run->named[at].allocation), lane->handle, mark) != DONE) goto failed;
+        BlockState *block = block_of(run->named[at].allocation);
+        if (use_block(block, lane->handle, mark) != DONE) goto failed;
+        used_last(block, mark);
     }
     for (uint32_t at = 0; at < run->variant_count; at++) {
         Variant *variant = &run->variants[at];
@@ -544,6 +547,7 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
         /* No mark: the next call may have other memory here, and this one's launch is its last then. */
         Record *record = record_of(call, item);
         outcome used = record ? use_block(block, lane->handle, (PyObject *)record) : FAILED;
+        if (used == DONE) used_last(block, (PyObject *)record);
         Py_XDECREF(record);
         if (used != DONE) goto failed;
     }
