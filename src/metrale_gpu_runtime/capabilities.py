@@ -25,7 +25,9 @@ class Capabilities:
     up. `module_variables`: the variables of a module are memory.
     `mangled_names`: kernels of C++ have mangled symbols. A value over `max_inline_argument_nbytes` is put into memory
     of the driver's own for the time of the launch; where that is stated, values take buffers' places
-    (`max_buffer_arguments`) as pointers do.
+    (`max_buffer_arguments`) as pointers do. `shared_mem_is_last_local`: shared memory is the kernel's last parameter in
+    local memory, where it is the first otherwise. `aliased_writes`: one launch may be given memory twice that it
+    writes.
     """
 
     backend: str
@@ -67,6 +69,8 @@ class Capabilities:
     launch_priorities: tuple[int, int] | None = None
     memory_sync_domains: bool = False
     local_arguments: bool = False
+    shared_mem_is_last_local: bool = False
+    aliased_writes: bool = True
     tensor_maps: bool = True
     managed_memory: bool = True
     pinned_memory: bool = True

@@ -28,16 +28,12 @@ BUILT_IN: Mapping[str, str] = {
     "hip": "metrale_gpu_runtime.drivers.hip:HipFactory",
     "metal": "metrale_gpu_runtime.drivers.metal:MetalFactory",
     "mock": "metrale_gpu_runtime.drivers.mock:MockFactory",
+    "opencl": "metrale_gpu_runtime.drivers.opencl:OpenclFactory",
+    "webgpu": "metrale_gpu_runtime.drivers.webgpu:WebgpuFactory",
 }
 
 # What stands over a driver where it is more than GpuBackend: the mock's has the log and the switches.
 ENGINES: Mapping[str, str] = {"mock": "metrale_gpu_runtime.testing.mock_backend:MockGpuBackend"}
-
-# Known names without a driver in this release, with what to do instead. A plug-in may supply any of them.
-ANNOUNCED: Mapping[str, str] = {
-    "opencl": "nothing in this release runs OpenCL C",
-    "webgpu": "nothing in this release runs WGSL",
-}
 
 AUTOMATIC = ("cuda", "hip", "metal")
 """What "auto" tries, best first; OpenCL and WebGPU may be software devices and are taken only by name."""
@@ -66,33 +62,28 @@ class BackendState:
 
 @dataclass(frozen=True, slots=True)
 class BackendSpec:
-    """A backend's name and the index of the device: "cuda:1" is ("cuda", 1)."""
+    """A backend's name and the words that choose the device: "cuda:1" is ("cuda", ("1",)). Its factory reads them."""
 
     name: str
-    index: int = 0
+    words: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, spec: str) -> BackendSpec:
         """Raises BackendUnavailable for an unknown name, ValueError for what is no spec."""
         if not isinstance(spec, str):
             raise TypeError(f"a backend is named by a string such as 'cpu', not by {type(spec).__name__}")
-        name, *numbers = spec.strip().lower().split(":")
+        name, *words = spec.strip().lower().split(":")
         # Plug-ins are looked for only when the name is none of ours: reading every installed package's entry points
         # takes longer than opening the mock.
-        if name not in ("auto", "gpu", *BUILT_IN, *ANNOUNCED) and name not in _plug_ins():
+        if name not in ("auto", "gpu", *BUILT_IN) and name not in _plug_ins():
             raise BackendUnavailable(
                 f"no backend is called {name!r}; there are auto, gpu, {', '.join(_known_names())}. "
                 f"Others come as plug-ins (entry point group {ENTRY_POINTS!r})",
                 backend=name,
             )
-        if not numbers:
-            return cls(name)
-        if name in ("auto", "gpu"):
+        if name in ("auto", "gpu") and words:
             raise ValueError(f"{spec!r}: {name} chooses the device itself; name a backend, such as 'cuda:1'")
-        if (len(numbers) > 1 and name != "opencl") or not all(number.isdecimal() for number in numbers):
-            raise ValueError(f"{spec!r} is no backend; write it as 'cpu', 'cuda:1' or 'opencl:0:1'")
-        # OpenCL's second number, the device within its platform, is read by its own factory.
-        return cls(name, int(numbers[0]))
+        return cls(name, tuple(words))
 
 
 def _plug_ins() -> dict[str, Any]:
@@ -102,7 +93,7 @@ def _plug_ins() -> dict[str, Any]:
 
 
 def _known_names() -> list[str]:
-    return list(dict.fromkeys((*AUTOMATIC, *ANNOUNCED, *BUILT_IN, *_plug_ins())))
+    return list(dict.fromkeys((*GPUS, *BUILT_IN, *_plug_ins())))
 
 
 def factory(name: str) -> DriverFactory:
@@ -116,7 +107,7 @@ def factory(name: str) -> DriverFactory:
             made = point.load()()
         else:
             raise BackendUnavailable(
-                f"{name}: not in this release, and no plug-in supplies it; {ANNOUNCED.get(name, '')}".rstrip("; "),
+                f"{name}: not in this release, and no plug-in supplies it",
                 backend=name,
             )
     except (ImportError, AttributeError) as error:
@@ -218,7 +209,8 @@ class _Opening:
                     feature="profile",
                 )
             extra["profile"] = self.profile
-        driver = factory(spec.name).open(spec.index, DriverOptions(check, extra))
+        maker = factory(spec.name)
+        driver = maker.open(maker.index_of(spec.words), DriverOptions(check, extra))
         try:
             if check == "memory" and not driver.capabilities.memory_check:
                 raise NotSupported(

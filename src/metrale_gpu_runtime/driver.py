@@ -64,10 +64,11 @@ class CompiledSource:
 class KernelBinding:
     """One parameter of a kernel whose driver binds arguments one by one, as its reflection tells it.
 
-    `kind` is "buffer" (memory, or a value that the driver puts into memory) or "local". `index` is the place among
-    those of its kind, as the API counts; the launch's arguments of a kind go to its bindings by rising index.
+    `kind` is "buffer" (memory, or a value that the driver puts into memory: nobody can tell them apart), "pointer"
+    (memory), "value" or "local". `index` is the place among those of its kind, as the API counts; a launch's arguments
+    of a kind go to its bindings by rising index. Where no kind is "buffer", `index` counts all parameters together.
     `access` is "read", "write" or "read-write". `nbytes` and `align` are those of one element of what is behind it,
-    `type_name` is its type in the kernel's own language where it is a scalar or vector, None for a structure.
+    `type_name` is its type in the kernel's own language, None for what Metal's reflection only calls a structure.
     """
 
     kind: str
@@ -587,6 +588,20 @@ class DriverFactory(ABC):
     @abstractmethod
     def devices(self) -> Sequence[DeviceListing]:
         """The devices here. Raises BackendUnavailable with the reason when there are none."""
+
+    def index_of(self, words: Sequence[str]) -> int:
+        """The index of the device that these words mean, which stand behind the backend's name: "1" in "cuda:1".
+
+        Without words it is the first. Raises ValueError for words that name none of this kind of backend's devices,
+        BackendUnavailable where the machine has no such device.
+        """
+        if not words:
+            return 0
+        if len(words) == 1 and words[0].isdecimal():
+            return int(words[0])
+        raise ValueError(
+            f"{':'.join((self.name, *words))!r} is no backend; write it as {self.name!r} or '{self.name}:1'"
+        )
 
     @abstractmethod
     def open(self, index: int, options: DriverOptions) -> Driver:
