@@ -1,0 +1,34 @@
+// Kernels for devices that bind arguments one by one: what CUDA's suite has no words for.
+@id(0) override FACTOR: u32;
+@id(1) override NEGATED: bool;
+override block_x: u32;
+
+@group(0) @binding(0) var<storage, read_write> out: array<i32>;
+@group(0) @binding(1) var<uniform> count: u32;
+
+@compute @workgroup_size(block_x)
+fn specialised(@builtin(global_invocation_id) id: vec3u) {
+    if (id.x >= count) { return; }
+    let value = i32(FACTOR * id.x + 1u);
+    out[id.x] = select(value, -value, NEGATED);
+}
+
+// Anything of a size: a structure is no number, so that each scalar of that size may be given.
+struct Any32 { bits: u32 }
+struct Any64 { bits: vec2u }
+
+@group(0) @binding(0) var<storage, read_write> word: Any32;
+@group(0) @binding(1) var<uniform> any_word: Any32;
+
+@compute @workgroup_size(block_x)
+fn any_32(@builtin(global_invocation_id) id: vec3u) {
+    if (id.x == 0u) { word = any_word; }
+}
+
+@group(0) @binding(0) var<storage, read_write> words: Any64;
+@group(0) @binding(1) var<uniform> any_words: Any64;
+
+@compute @workgroup_size(block_x)
+fn any_64(@builtin(global_invocation_id) id: vec3u) {
+    if (id.x == 0u) { words = any_words; }
+}
