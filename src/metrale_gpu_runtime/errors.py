@@ -290,8 +290,8 @@ class ScalarKindError(ScalarRefused, TypeError):
 class SignatureError(GpuError, ValueError):
     """A declaration that cannot be read, or two sources that disagree about one kernel.
 
-    `kernel` is its name; `text` and `position` (from 0) are the declaration and the place in it, where there is one;
-    `index` the parameter on which two sources disagree.
+    `kernel` is its name; `text` and `position` (from 0) are the declaration and the place in it, where there is one,
+    `line` (from 1) that of the text; `index` the parameter on which two sources disagree.
     """
 
     def __init__(
@@ -304,6 +304,7 @@ class SignatureError(GpuError, ValueError):
         index: int | None = None,
     ) -> None:
         self.kernel, self.text, self.position, self.index = kernel, text, position, index
+        self.line = text.count("\n", 0, position) + 1 if text is not None and position is not None else None
         if text is not None and position is not None:
             start = text.rfind("\n", 0, position) + 1
             end = text.find("\n", position)
