@@ -6,7 +6,7 @@
 #define INLINED 16 /* so many arguments need no memory of their own */
 
 typedef struct {
-    unsigned char bytes[8];
+    unsigned char bytes[16];
     PyObject *allocation; /* held; NULL for a value and for null */
 } Given;
 
@@ -133,11 +133,9 @@ INLINE bool builder_add(BuilderState *self, uint8_t wanted, PyObject *value)
 {
     if (UNLIKELY(!self->kernel || self->is_sealed || !builder_room(self))) return false;
     Given *given = &self->given[self->count];
-    unsigned char bytes[16];
     BlockState *block;
-    uint8_t code = read_into(self->kernel->gate, wanted, value, bytes, &block);
-    if (UNLIKELY(code == CODE_NONE || code == CODE_C128)) return false; /* the one that has more than 8 bytes */
-    memcpy(given->bytes, bytes, 8);
+    uint8_t code = read_into(self->kernel->gate, wanted, value, given->bytes, &block);
+    if (UNLIKELY(code == CODE_NONE)) return false;
     given->allocation = block ? Py_NewRef(allocation_of(value)) : NULL;
     self->codes[self->count++] = code;
     return true;
@@ -258,10 +256,8 @@ static PyObject *builder_launch(PyObject *object, PyObject *const *args, Py_ssiz
         KernelState *kernel = self->kernel;
         outcome result = builder_launch_now(self, count ? args[0] : Py_None);
         Py_DECREF(kernel);
-        if (LIKELY(result == DONE)) {
-            self->is_sealed = true;
-            Py_RETURN_NONE;
-        }
+        if (result != PYTHON) self->is_sealed = true;
+        if (LIKELY(result == DONE)) Py_RETURN_NONE;
         if (result == FAILED) return NULL;
     }
     PyObject *returned = leave_to_python(object, plain_launch, args, count, names);
