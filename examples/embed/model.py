@@ -129,19 +129,21 @@ class SentenceEncoder:
         qkv = gpu.empty((tokens, 3 * shape.hidden), np.float32)
         context = gpu.empty((tokens, shape.hidden), np.float32)
         projected = gpu.empty((tokens, shape.hidden), np.float32)
+        attended = gpu.empty((tokens, shape.hidden), np.float32)
         inner = gpu.empty((tokens, shape.inner), np.float32)
 
-        self._embed_tokens(token_ids, positions, states, tokens)
-        self._layer_norm(states, self._embedding_norm, tokens)
+        # Nothing is given to a kernel twice that it writes: not every device binds that.
+        self._embed_tokens(token_ids, positions, projected, tokens)
+        self._layer_norm(projected, self._embedding_norm, states, tokens)
         for layer in self._layers:
             self._dense(states, layer.qkv, qkv, tokens)
             self._attention(qkv, starts, context, len(lengths), max(lengths))
             self._dense(context, layer.attention_output, projected, tokens)
-            self._add_layer_norm(projected, states, layer.attention_norm, tokens)
-            self._dense(states, layer.inner, inner, tokens)
+            self._add_layer_norm(projected, states, layer.attention_norm, attended, tokens)
+            self._dense(attended, layer.inner, inner, tokens)
             self._gelu(inner, tokens * shape.inner)
             self._dense(inner, layer.output, projected, tokens)
-            self._add_layer_norm(projected, states, layer.output_norm, tokens)
+            self._add_layer_norm(projected, attended, layer.output_norm, states, tokens)
             if on_layer is not None:
                 gpu.synchronize()
                 on_layer()
@@ -171,33 +173,35 @@ class SentenceEncoder:
                 .launch()
             )
 
-    def _layer_norm(self, states: mg.DeviceBuffer, norm: Norm, rows: int) -> None:
+    def _layer_norm(self, values: mg.DeviceBuffer, norm: Norm, out: mg.DeviceBuffer, rows: int) -> None:
         with self.times.measure("layer_norm_f32"):
             (
                 mg.KernelLaunch(self._gpu, self._kernels["layer_norm_f32"])
                 .grid([mg.div_ceil(rows, NORM_ROWS), 1, 1])
                 .block([NORM_BLOCK, 1, 1])
-                .arg_ptr(states)
+                .arg_ptr(values)
                 .arg_ptr(norm.gain)
                 .arg_ptr(norm.bias)
-                .arg_ptr(states)
+                .arg_ptr(out)
                 .arg_u32(rows)
                 .arg_u32(self.shape.hidden)
                 .arg_f32(self.shape.epsilon)
                 .launch()
             )
 
-    def _add_layer_norm(self, projected: mg.DeviceBuffer, states: mg.DeviceBuffer, norm: Norm, rows: int) -> None:
+    def _add_layer_norm(
+        self, values: mg.DeviceBuffer, residual: mg.DeviceBuffer, norm: Norm, out: mg.DeviceBuffer, rows: int
+    ) -> None:
         with self.times.measure("add_layer_norm_f32"):
             (
                 mg.KernelLaunch(self._gpu, self._kernels["add_layer_norm_f32"])
                 .grid([mg.div_ceil(rows, NORM_ROWS), 1, 1])
                 .block([NORM_BLOCK, 1, 1])
-                .arg_ptr(projected)
-                .arg_ptr(states)
+                .arg_ptr(values)
+                .arg_ptr(residual)
                 .arg_ptr(norm.gain)
                 .arg_ptr(norm.bias)
-                .arg_ptr(states)
+                .arg_ptr(out)
                 .arg_u32(rows)
                 .arg_u32(self.shape.hidden)
                 .arg_f32(self.shape.epsilon)
