@@ -27,7 +27,7 @@ class Line(ctypes.Structure):
 
 def main() -> None:
     with mg.open_backend(BACKEND) as gpu:
-        gpu.load_module("kernels", path=Path(__file__).with_name("kernels.ptx"))
+        gpu.load_module("kernels", path=Path(__file__).with_name("kernels"))
         # A structure's size is not known from its name: the declaration gives size and alignment.
         kernel = gpu.kernel(
             "kernels", "on_line", signature="const double* x, double* y, unsigned int count, struct Line(24, 8) line"
