@@ -106,10 +106,20 @@ class BackendBooks:
         """Tell the launch core what it has to know of this backend."""
         gate, capabilities = self._gate, self._capabilities
         x, y, z = (min(extent, (1 << 32) - 1) for extent in capabilities.max_grid)
-        gate.limit(x, y, z, capabilities.max_threads_per_launch or 0, capabilities.null_pointers)
+        gate.limit(
+            x,
+            y,
+            z,
+            capabilities.max_threads_per_launch or 0,
+            capabilities.null_pointers,
+            max(capabilities.buffer_offset_alignment, 1),
+            capabilities.aliased_writes,
+        )
         native = self._driver.native_calls()
         self._has_native_calls = native is not None
-        if native is not None:
+        if native is None:
+            gate.submit(weakref.ref(self))
+        else:
             gate.call(
                 native.launch,
                 native.is_extended,

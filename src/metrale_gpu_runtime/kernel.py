@@ -91,7 +91,8 @@ class Kernel(KernelState):
         self._title = readable_name(loaded.name) + loaded.constants.shown
         # The signature speaks in errors, so it has the name that a person knows the kernel by.
         self._signature = replace(loaded.signature, kernel=self._title)
-        self._sharing = without_shared_memory(self._signature)
+        self._shares_last = module.gpu.capabilities.shared_mem_is_last_local
+        self._sharing = without_shared_memory(self._signature, last=self._shares_last)
         self._layouts: dict[tuple[ArgumentDescription, ...], CheckedLayout] = {}
         self._sharing_layouts: dict[tuple[ArgumentDescription, ...], CheckedLayout] = {}
         self._shapes: set[Geometry] = set()
@@ -140,8 +141,8 @@ class Kernel(KernelState):
     def signature_with(self, shared_mem: int) -> KernelSignature:
         """The parameters that a launch with so much dynamic shared memory gives.
 
-        Where local memory is a parameter, dynamic shared memory is the first such one (Metal: threadgroup index 0), and
-        is then no argument.
+        Where local memory is a parameter, dynamic shared memory is the first such one (Metal: threadgroup index 0) or
+        the last (OpenCL), and is then no argument.
         """
         return self._sharing if shared_mem and self._sharing is not None else self._signature
 
@@ -300,7 +301,7 @@ class Kernel(KernelState):
             return known
         signature = self.signature_with(shared_mem)
         if signature is not self._signature:
-            refuse_both_ways(self._signature, len(descriptions))
+            refuse_both_ways(self._signature, len(descriptions), last=self._shares_last)
         layout = signature.check(descriptions)
         check_arguments(
             descriptions, layout, kernel=self.title, capabilities=self.gpu.capabilities, attributes=self.attributes
@@ -323,14 +324,19 @@ class Kernel(KernelState):
 
     def _learn(self, descriptions: tuple[ArgumentDescription, ...], checked: CheckedLayout) -> None:
         """Tell the launch core of a checked argument list, where it can make such launches."""
-        codes, form, layout = codes_of(descriptions), checked.target.native_form(), checked.layout
+        codes, layout, function = codes_of(descriptions), checked.layout, 0
         # Where local memory is a parameter, the same arguments stand for others with dynamic shared memory.
-        if codes is None or form is None or self._sharing is not None:
+        if codes is None or self._sharing is not None:
             return
-        if len(codes) > MOST_ARGUMENTS or layout.nbytes > MOST_NBYTES or form.alignment > BLOCK_ALIGNMENT:
+        if len(codes) > MOST_ARGUMENTS or layout.nbytes > MOST_NBYTES:
             return
+        if self.gpu._has_native_calls:
+            form = checked.target.native_form()
+            if form is None or form.alignment > BLOCK_ALIGNMENT:
+                return
+            function = form.function
         facts = LaunchFacts(self._title, self._module.name, self._signature, descriptions, layout.offsets)
-        self._learn_plan(codes, layout.offsets, layout.nbytes, form.function, facts, checked.target)
+        self._learn_plan(codes, layout.offsets, layout.nbytes, function, facts, checked.target)
 
     def check_replaced(
         self, arguments: Sequence[Argument], index: int, replacement: Argument, shared_mem: int = 0
@@ -370,7 +376,7 @@ class Kernel(KernelState):
         parameters = signature.parameters
         if parameters is not None and len(arranged) != len(parameters):
             if signature is not self._signature:
-                refuse_both_ways(self._signature, len(arranged))
+                refuse_both_ways(self._signature, len(arranged), last=self._shares_last)
             raise count_error(self.title, parameters, len(arranged))
         arguments = [
             argument_from_value(self.gpu, signature, index, value, kernel=self.title)

@@ -18,6 +18,10 @@ import numpy as np
 from standin import StandIn, cuda
 
 import metrale_gpu_runtime as mg
+from metrale_gpu_runtime.driver import LaunchTarget
+from metrale_gpu_runtime.drivers.mock import log as mock_log
+from metrale_gpu_runtime.drivers.mock.faults import Failure, FaultFound, Refusal
+from metrale_gpu_runtime.errors import DriverFault
 from metrale_gpu_runtime.testing import MockGpuBackend
 
 SCALARS = ("u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "boolean")
@@ -149,7 +153,8 @@ class World:
             self.buffers.append(self._named(self.gpu.empty(16 + 8 * at, (mg.f32, mg.i32, mg.f32, mg.u8)[at]), f"b{at}"))
         self.buffers.append(self.gpu.empty(0, mg.f32))
         self.foreign = self._named(self.other.empty(16, mg.f32), "foreign")
-        self.streams = [self.gpu.create_stream() for _ in range(STREAMS)]
+        self.handles: dict[int, str] = {}
+        self.streams = [self._new_stream(at) for at in range(STREAMS)]
         self.kept: dict[str, Any] = {}
         self.open: list[Any] = []
         self.seen = 0
@@ -166,6 +171,12 @@ class World:
     def _named(self, buffer: Any, name: str) -> Any:
         self.spans.append((buffer.address, max(buffer.nbytes, 1), name))
         return buffer
+
+    def _new_stream(self, at: int) -> Any:
+        stream = self.gpu.create_stream()
+        handle = stream.native_handle if self.gpu.capabilities.raw_stream_handles else stream.handle
+        self.handles[handle] = f"stream {at}"
+        return stream
 
     def close(self) -> None:
         """Close everything, whatever state a program has left it in."""
@@ -346,7 +357,7 @@ class World:
         self.streams[at].close()
 
     def _do_new_stream(self, at: int) -> None:
-        self.streams[at] = self.gpu.create_stream()
+        self.streams[at] = self._new_stream(at)
 
     def _do_synchronize(self) -> None:
         self.gpu.synchronize()
@@ -475,7 +486,6 @@ class World:
     def _launched(self) -> list[object]:
         """What the driver got since it was last asked for."""
         count = self.driver.launch_count()
-        handles = {stream.native_handle: at for at, stream in enumerate(self.streams) if stream.is_open}
         launched: list[object] = [
             (
                 each.kernel,
@@ -483,7 +493,7 @@ class World:
                 each.block,
                 each.cluster,
                 each.shared,
-                handles.get(each.stream, "default or closed"),
+                self.handles.get(each.stream, "default"),
                 self.parameters(each.kernel, each.parameters),
             )
             for each in (self.driver.launches()[-(count - self.seen) :] if count != self.seen else ())
@@ -495,20 +505,38 @@ class World:
         return [each.kind for each in self.driver.violations()]
 
 
+class _OwnFault(Failure):
+    """The launch is over when the call returns, and was the one that failed."""
+
+    def error(self, call: Any) -> Exception:
+        return DriverFault("MOCK_ERROR_OWN", "the launch itself (injected)", launch=call.ordinal)
+
+
+_FAILURES: dict[int, Failure] = {
+    1: Refusal(),
+    2: _OwnFault(),
+    701: FaultFound(),
+    719: FaultFound("MOCK_ERROR_LOST", context_lost=True),
+}
+
+
 class MockWorld(World):
-    """The same over the mock driver, to which every launch goes through Python."""
+    """The same over the mock driver, whose targets the core calls."""
+
+    profile = "generic"
 
     def _open(self) -> None:
-        self.gpu, self.other = MockGpuBackend(), MockGpuBackend()
+        self.gpu, self.other = MockGpuBackend(self.profile), MockGpuBackend()
         self.kernels = {
             name: self.gpu.kernel("m", name, **({} if declared is None else {"signature": declared}))
             for name, (_, declared) in KERNELS.items()
         }
 
     def _fail_launch(self, code: int, nth: int) -> None:
-        """The mock's plan is made when it is opened: here nothing is refused."""
+        self.gpu.mock.plan.fail("launch", nth=nth, failure=_FAILURES[code])
 
-    def _clear_faults(self) -> None: ...
+    def _clear_faults(self) -> None:
+        self.gpu.mock.plan.rules.clear()
 
     def _launched(self) -> list[object]:
         entries = [each for each in self.gpu.log if each.call == "launch"]
@@ -516,10 +544,90 @@ class MockWorld(World):
         return [self.text(re.sub(r"(\d{9,})", lambda found: hex(int(found[0])), repr(each))) for each in new]
 
     def violations(self) -> list[str]:
+        return list(self.gpu.mock.violations)
+
+
+class AlignedWorld(MockWorld):
+    """A device that binds memory at certain offsets alone, has no null, and writes no memory that is given twice."""
+
+    profile = "WebGPU"
+
+
+class MetalLikeWorld(MockWorld):
+    """A device that has to be told of memory that is no argument."""
+
+    profile = "M2"
+
+
+class _Spy(LaunchTarget):
+    """A target that notes its launches, and refuses one where the world says so."""
+
+    def __init__(self, world: SpiedWorld, name: str, target: LaunchTarget) -> None:
+        self._world, self._name, self._target = world, name, target
+
+    def submit(self, image: Any, geometry: Any, stream: Any, ordinal: int) -> None:
+        self._world.note(self._name, image, geometry, stream, ordinal, ())
+        self._target.submit(image, geometry, stream, ordinal)
+
+    def submit_using(self, image: Any, geometry: Any, stream: Any, ordinal: int, addresses: Any) -> None:
+        self._world.note(self._name, image, geometry, stream, ordinal, addresses)
+        self._target.submit_using(image, geometry, stream, ordinal, addresses)
+
+
+class SpiedWorld(World):
+    """A world over a real driver whose targets are watched."""
+
+    def _open(self) -> None:
+        self.noted: list[object] = []
+        self.failing: tuple[int, int] | None = None
+        self._open_backends()
+        names = {kernel.handle: name for name, kernel in self.kernels.items()}
+        prepare = self.gpu.driver.prepare_launch
+        self.gpu.driver.prepare_launch = lambda kernel, layout: _Spy(self, names[kernel], prepare(kernel, layout))
+
+    def _open_backends(self) -> None:
+        raise NotImplementedError
+
+    def note(self, name: str, image: Any, geometry: Any, stream: int, ordinal: int, addresses: Any) -> None:
+        on = self.handles.get(stream, "default")
+        used = [self.at(each) for each in addresses]
+        self.noted.append((name, self.parameters(name, bytes(image)), str(geometry), on, ordinal, used))
+        if self.failing is not None:
+            code, nth = self.failing
+            self.failing = (code, nth - 1)
+            if nth == 1:
+                raise _FAILURES[code].error(mock_log.Launch(0, "m", name, (1, 1, 1), (1, 1, 1), 0, 0, ordinal, b""))
+
+    def _fail_launch(self, code: int, nth: int) -> None:
+        self.failing = (code, nth)
+
+    def _clear_faults(self) -> None:
+        self.failing = None
+
+    def _launched(self) -> list[object]:
+        noted, self.noted = self.noted, []
+        return noted
+
+    def violations(self) -> list[str]:
         return []
 
 
-WORLDS = {"World": World, "MockWorld": MockWorld}
+class CpuWorld(SpiedWorld):
+    """The CPU backend: every launch is over when it returns."""
+
+    def _open_backends(self) -> None:
+        self.gpu, self.other = mg.open_backend("cpu", check=None), mg.open_backend("cpu", check=None)
+        signatures = {name: declared for name, (_, declared) in KERNELS.items() if declared is not None}
+        self.gpu.load_module("m", source={".ptx": _ptx()}, signatures=signatures)
+        self.kernels = {name: self.gpu.kernel("m", name) for name in KERNELS}
+
+    def at(self, address: int) -> str:
+        # Host arrays are device memory here, and lie elsewhere in each process.
+        shown = super().at(address)
+        return "<host>" if shown.startswith("<0x") and 1 << 40 < address < 1 << 47 else shown
+
+
+WORLDS = {each.__name__: each for each in (World, MockWorld, AlignedWorld, MetalLikeWorld, CpuWorld)}
 
 
 def run_program(steps: list[Any], *, with_books: bool = True, world: str = "World") -> tuple[list[object], int]:

@@ -61,11 +61,14 @@ def test_random_launches_are_the_same_through_both_cores(cores: Cores, seed: int
     cores.check(Chooser(random.Random(seed)).program(length))
 
 
-@settings(max_examples=15, suppress_health_check=list(HealthCheck))
-@given(seed=st.integers(0, 1 << 32), length=st.integers(1, 10))
-def test_random_launches_are_the_same_over_a_driver_without_native_calls(cores: Cores, seed: int, length: int) -> None:
-    """Over the mock, where the core only reads values, its log and the errors are the same through both cores."""
-    assert cores.check(Chooser(random.Random(seed)).program(length), world="MockWorld") == 0
+@pytest.mark.parametrize("world", ["MockWorld", "AlignedWorld", "MetalLikeWorld", "CpuWorld"])
+@settings(max_examples=12, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 1 << 32), length=st.integers(1, 14))
+def test_random_launches_are_the_same_over_drivers_without_native_calls(
+    cores: Cores, world: str, seed: int, length: int
+) -> None:
+    """Where the core calls the targets' submit: the same images, shapes, numbers, books and errors through both cores."""
+    cores.check(Chooser(random.Random(seed)).program(length), world=world)
 
 
 def _reals() -> list[Any]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from ..driver import ArgumentLayout, Driver, LaunchTarget
 from ..errors import CaptureError, DriverError, DriverFault, InvalidPointer
 from ..handles import StreamHandle
 from ..lane import Lane
-from ..memory.allocation import Allocation
+from ..memory.allocation import Allocation, Block
 from ..memory.pointers import PointerValue, dead_pointer
 from ..memory.producers import Producer
 from ..trace.launches import LaunchRecord
@@ -145,7 +145,7 @@ class LaunchCalls(QueueingCalls):
                 launch.sequence = lane.issued
                 if is_lent:
                     self._take_back(lent)
-                self._refused(record, lane, launch, error)
+                self._refused(lane, launch, [each.block for each in record.allocations], error, record)
                 raise
             lane.issued = launch.sequence
             # Only now: one that is not queued must not hide who used the memory last, should that one have failed.
@@ -165,26 +165,51 @@ class LaunchCalls(QueueingCalls):
                     self._wait_for(lane)
             finally:
                 self._take_back(lent)
-        for trace in self._traces:
-            trace.launch(record, lane, launch, "queued")
+        self._tell_traces(record, lane, launch, "queued")
         return launch
 
-    def _refused(self, record: LaunchRecord, lane: Lane, launch: QueuedLaunch, error: BaseException) -> None:
-        """Turn what the driver raised for a launch into the user's error; returns for what is no driver's error."""
+    def _tell_traces(self, record: LaunchRecord, lane: Lane, launch: QueuedLaunch, outcome: str) -> None:
+        for trace in self._traces:
+            trace.launch(record, lane, launch, outcome)
+
+    def _launch_raised(
+        self, lane: Lane, launch: QueuedLaunch, blocks: Sequence[Block], error: BaseException
+    ) -> NoReturn:
+        """The launch core's, with the stream's lock held: what a target raised for a launch that the core made."""
+        try:
+            raise error
+        except BaseException as raised:
+            self._refused(lane, launch, blocks, raised)
+            raise
+        finally:
+            del error
+
+    def _refused(
+        self,
+        lane: Lane,
+        launch: QueuedLaunch,
+        blocks: Sequence[Block],
+        error: BaseException,
+        record: LaunchRecord | None = None,
+    ) -> None:
+        """Turn what the driver raised for a launch into the user's error; returns for what is no driver's error.
+
+        `record` is None for a launch that no trace was to see.
+        """
         if isinstance(error, DriverFault):
             is_own = error.launch == launch.ordinal
-            for trace in self._traces:
-                trace.launch(record, lane, launch, "failed" if is_own else "rejected")
+            if record is not None:
+                self._tell_traces(record, lane, launch, "failed" if is_own else "rejected")
             if is_own:
-                for allocation in record.allocations:
-                    allocation.block.last_use = launch
+                for block in blocks:
+                    block.last_use = launch
             else:
                 self._forget(launch, lane)
             self._raise_fault(error, lane, own=launch if is_own else None, earlier=not is_own)
         summary = str(launch)
         self._forget(launch, lane)
-        for trace in self._traces:
-            trace.launch(record, lane, launch, "rejected")
+        if record is not None:
+            self._tell_traces(record, lane, launch, "rejected")
         if isinstance(error, DriverError):
             raise DriverError(
                 f"{error}\nrefused: {summary}", call=error.call, code=error.code, code_name=error.code_name
@@ -212,8 +237,7 @@ class LaunchCalls(QueueingCalls):
                 record.site,
             )
             lane.issued += 1
-        for trace in self._traces:
-            trace.launch(record, lane, launch, "empty")
+        self._tell_traces(record, lane, launch, "empty")
 
     def _issue_synchronously(self, record: LaunchRecord, lane: Lane) -> None:
         """Debug sync: what is wrong before the launch is not charged to it, what is wrong after it is."""

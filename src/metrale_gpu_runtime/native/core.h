@@ -199,6 +199,17 @@ typedef int query_function(void *context); /* writes the thread's current contex
 typedef int enter_function(uint64_t context);
 typedef int enter_device_function(int device);
 
+typedef struct {
+    uint32_t grid[3], block[3], shared_mem;
+} Extents;
+
+/* A shape as Python has it, kept because drivers know the one of the launch before by its identity. */
+#define KNOWN_SHAPES 64
+typedef struct {
+    Extents extents;
+    PyObject *geometry;
+} KnownShape;
+
 /* What stands between a call and the driver of one backend. */
 struct Gate {
     PyObject_HEAD
@@ -210,6 +221,8 @@ struct Gate {
     char null_pointers;
     uint32_t max_grid[3];
     uint64_t max_threads_per_launch; /* 0: no limit */
+    uint64_t offset_alignment;       /* of an address in its memory; 1: any */
+    char aliased_writes;             /* whether memory that a launch writes may be given to it twice */
     /* How the driver is called; `launch` is NULL where there is no native call. */
     void *launch; /* a launch_function, or a launch_extended_function */
     char is_extended;
@@ -217,6 +230,10 @@ struct Gate {
     enter_function *enter, *leave;
     uint64_t context;
     char context_nbytes, leave_takes_place;
+    /* A driver without C calls: its targets' `submit` is called, and what that raises is told to the backend, of which
+     * this is a weak reference. */
+    PyObject *keeper;
+    KnownShape shapes[KNOWN_SHAPES];
     /* Ends a driver call's claim on the thread's state: how many launches were made here, for tests. */
     int64_t native_count;
 };
@@ -268,10 +285,6 @@ typedef struct {
     uint32_t allowed_shared_mem;
     PyObject *latest_key, *latest_configured; /* what kernel[…] was asked for the last time, and what it gave */
 } KernelState;
-
-typedef struct {
-    uint32_t grid[3], block[3], shared_mem;
-} Extents;
 
 extern PyTypeObject Plan_Type, ModuleState_Type, KernelState_Type;
 int launch_setup(PyObject *module);

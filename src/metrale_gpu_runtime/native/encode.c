@@ -185,15 +185,22 @@ INLINE BlockState *live_block(Gate *gate, PyObject *allocation)
     return block;
 }
 
+/* Some devices bind memory at certain offsets alone. */
+INLINE bool is_bindable(Gate *gate, BlockState *block, uint64_t address)
+{
+    return LIKELY(gate->offset_alignment <= 1) || (address - block->base) % gate->offset_alignment == 0;
+}
+
 INLINE uint8_t read_pointer(Gate *gate, PyObject *value, void *place, BlockState **block)
 {
     PyTypeObject *type = Py_TYPE(value);
-    /* Of a backend in trouble no pointer is taken; what a device without a native call asks of one is Python's to know. */
-    if (UNLIKELY(gate->closed || !gate->launch)) return CODE_NONE;
+    /* Of a backend in trouble no pointer is taken. */
+    if (UNLIKELY(gate->closed)) return CODE_NONE;
     if (LIKELY(type == known.device_buffer)) {
         BufferState *buffer = (BufferState *)value;
         *block = live_block(gate, buffer->allocation);
         if (UNLIKELY(!*block || !buffer->address)) return CODE_NONE; /* a buffer of no bytes has no address */
+        if (UNLIKELY(!is_bindable(gate, *block, buffer->address))) return CODE_NONE;
         uint8_t element = CODE_NONE;
         if (buffer->scalar && buffer->scalar != Py_None) {
             element = code_of_type(buffer->scalar);
@@ -206,6 +213,7 @@ INLINE uint8_t read_pointer(Gate *gate, PyObject *value, void *place, BlockState
         PointerState *pointer = (PointerState *)value;
         *block = live_block(gate, pointer->allocation);
         if (!*block || pointer->address - (*block)->base >= (*block)->nbytes) return CODE_NONE;
+        if (UNLIKELY(!is_bindable(gate, *block, pointer->address))) return CODE_NONE;
         memcpy(place, &pointer->address, 8);
         return CODE_POINTER;
     }

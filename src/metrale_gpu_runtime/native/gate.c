@@ -1,6 +1,8 @@
 /* The gate of one backend: whether a launch may be made natively at all, and how the driver is called. */
 #include "core.h"
 
+#include <string.h>
+
 static PyObject *gate_next(PyObject *self)
 {
     return PyLong_FromLongLong(++((Gate *)self)->ordinal);
@@ -48,14 +50,44 @@ static PyObject *gate_watch(PyObject *self, PyObject *arguments)
 static PyObject *gate_limit(PyObject *self, PyObject *arguments)
 {
     Gate *gate = (Gate *)self;
-    unsigned long long most;
-    int null_pointers;
-    if (!PyArg_ParseTuple(arguments, "IIIKp", &gate->max_grid[0], &gate->max_grid[1], &gate->max_grid[2], &most,
-                          &null_pointers))
+    unsigned long long most, alignment;
+    int null_pointers, aliased_writes;
+    if (!PyArg_ParseTuple(arguments, "IIIKpKp", &gate->max_grid[0], &gate->max_grid[1], &gate->max_grid[2], &most,
+                          &null_pointers, &alignment, &aliased_writes))
         return NULL;
     gate->max_threads_per_launch = most;
     gate->null_pointers = (char)null_pointers;
+    gate->offset_alignment = alignment;
+    gate->aliased_writes = (char)aliased_writes;
     Py_RETURN_NONE;
+}
+
+static PyObject *gate_submit(PyObject *self, PyObject *keeper)
+{
+    Gate *gate = (Gate *)self;
+    if (!PyWeakref_CheckRef(keeper)) {
+        PyErr_SetString(PyExc_TypeError, "a weak reference to the backend is wanted");
+        return NULL;
+    }
+    Py_XSETREF(gate->keeper, Py_NewRef(keeper));
+    Py_RETURN_NONE;
+}
+
+/* A shape as Python has it: a new reference. */
+static PyObject *geometry_of(Gate *gate, PyObject *facts, const Extents *e)
+{
+    uint32_t mixed = e->shared_mem;
+    for (int axis = 0; axis < 3; axis++) mixed = (mixed ^ e->grid[axis]) * 0x9e3779b1u + e->block[axis];
+    KnownShape *shape = &gate->shapes[(mixed ^ mixed >> 15) % KNOWN_SHAPES];
+    if (LIKELY(shape->geometry && !memcmp(&shape->extents, e, sizeof *e))) return Py_NewRef(shape->geometry);
+    PyObject *geometry = PyObject_CallMethod(facts, "geometry_of", "IIIIIII", e->grid[0], e->grid[1], e->grid[2],
+                                             e->block[0], e->block[1], e->block[2], e->shared_mem);
+    if (!geometry) return NULL;
+    PyObject *former = shape->geometry;
+    shape->extents = *e;
+    shape->geometry = Py_NewRef(geometry);
+    Py_XDECREF(former);
+    return geometry;
 }
 
 static PyObject *gate_call(PyObject *self, PyObject *arguments)
@@ -101,6 +133,8 @@ static int gate_traverse(Gate *self, visitproc visit, void *arg)
     Py_VISIT(self->links);
     Py_VISIT(self->progress);
     Py_VISIT(self->default_lane);
+    Py_VISIT(self->keeper);
+    for (int at = 0; at < KNOWN_SHAPES; at++) Py_VISIT(self->shapes[at].geometry);
     return 0;
 }
 
@@ -114,6 +148,8 @@ static int gate_clear(Gate *self)
     Py_CLEAR(self->links);
     Py_CLEAR(self->progress);
     Py_CLEAR(self->default_lane);
+    Py_CLEAR(self->keeper);
+    for (int at = 0; at < KNOWN_SHAPES; at++) Py_CLEAR(self->shapes[at].geometry);
     return 0;
 }
 
@@ -136,8 +172,9 @@ static PyObject *gate_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 static PyMethodDef gate_methods[] = {
     {"shut", gate_shut, METH_VARARGS, "Shut or open the gate for one reason, which is a bit from 2 on."},
     {"watch", gate_watch, METH_VARARGS, "What is looked at before each launch: memory that waits to be given back."},
-    {"limit", gate_limit, METH_VARARGS, "The device's limits on a grid, and whether null is a pointer."},
+    {"limit", gate_limit, METH_VARARGS, "The device's limits on a grid, and which pointers it takes."},
     {"use_by_default", gate_default, METH_O, "The stream of launches that name none."},
+    {"submit", gate_submit, METH_O, "Have the targets of the backend behind this weak reference make its launches."},
     {"call", gate_call, METH_VARARGS, "The addresses of the driver's calls, and the context that launches need."},
     {NULL, NULL, 0, NULL},
 };

@@ -85,10 +85,96 @@ static inline int call_driver(Gate *gate, uint64_t current, LaneState *lane, Pla
     return code;
 }
 
+/* ---------------------------------------------------------------- a driver without C calls */
+
+static PyObject *submit_name, *launch_raised; /* "submit", "_launch_raised" */
+
+/* What is being raised goes the way of any error of a launch: the backend words it, and enters a fault in its books. */
+static void tell_backend(Gate *gate, LaneState *lane, Record *record, BlockState **blocks, uint32_t block_count)
+{
+    PyObject *type, *error, *traceback;
+    PyErr_Fetch(&type, &error, &traceback);
+    PyErr_NormalizeException(&type, &error, &traceback);
+    if (traceback) PyException_SetTraceback(error, traceback);
+    PyObject *gpu = PyObject_CallNoArgs(gate->keeper), *named = gpu ? PyTuple_New(block_count) : NULL, *returned = NULL;
+    for (uint32_t at = 0; named && at < block_count; at++) PyTuple_SET_ITEM(named, at, Py_NewRef(blocks[at]));
+    if (named && gpu != Py_None) {
+        returned = PyObject_CallMethodObjArgs(gpu, launch_raised, (PyObject *)lane, (PyObject *)record, named, error, NULL);
+        Py_XDECREF(returned);
+    }
+    /* Without the backend, or if nothing was raised, it stays what it is. */
+    if (!PyErr_Occurred())
+        PyErr_Restore(type, error, traceback);
+    else {
+        Py_XDECREF(type);
+        Py_XDECREF(error);
+        Py_XDECREF(traceback);
+    }
+    Py_XDECREF(named);
+    Py_XDECREF(gpu);
+}
+
+/* The arguments as an object. What lies between them is nobody's, and 0 here. */
+static PyObject *image_of(const Plan *plan, const unsigned char *bytes)
+{
+    PyObject *image = PyBytes_FromStringAndSize(NULL, plan->nbytes);
+    if (!image || !plan->nbytes) return image; /* of no bytes there is one object */
+    char *place = PyBytes_AS_STRING(image);
+    memset(place, 0, plan->nbytes);
+    for (uint32_t at = 0; at < plan->count; at++)
+        memcpy(place + plan->offsets[at], bytes + plan->offsets[at], code_nbytes[plan->codes[at]]);
+    return image;
+}
+
+/* The launch that stands in the books already, made by its target. Kept apart: what Python does costs more than a call. */
+static __attribute__((noinline)) outcome submit_launch(Gate *gate, LaneState *lane, Plan *plan, const Extents *e,
+                                                       Record *record, BlockState **blocks, uint32_t block_count)
+{
+    PyObject *returned = NULL;
+    PyObject *geometry = geometry_of(gate, plan->facts, e);
+    PyObject *image = geometry ? image_of(plan, record->image) : NULL;
+    PyObject *stream = image ? PyLong_FromLongLong(lane->handle) : NULL;
+    PyObject *ordinal = stream ? PyLong_FromLongLong(record->ordinal) : NULL;
+    if (LIKELY(ordinal != NULL)) {
+        PyObject *arguments[] = {plan->target, image, geometry, stream, ordinal};
+        returned = PyObject_VectorcallMethod(submit_name, arguments, 5, NULL);
+    }
+    Py_XDECREF(ordinal);
+    Py_XDECREF(stream);
+    Py_XDECREF(image);
+    Py_XDECREF(geometry);
+    if (LIKELY(returned != NULL)) {
+        Py_DECREF(returned);
+        lane->issued = record->sequence;
+        for (uint32_t at = 0; at < block_count; at++) used_last(blocks[at], (PyObject *)record);
+        /* On a device that runs work at once this one is done, and what waited for it may go on. */
+        if (lane->is_synchronous) gate->progress->count++;
+        gate->native_count++;
+        return DONE;
+    }
+    /* Not queued, or over: what it names is in use only as long as what was queued before it. */
+    record->sequence = lane->issued;
+    tell_backend(gate, lane, record, blocks, block_count);
+    return FAILED;
+}
+
+/* Whether memory stands behind two arguments of a launch. */
+static bool is_aliased(BlockState **blocks, uint32_t block_count)
+{
+    for (uint32_t one = 1; one < block_count; one++)
+        for (uint32_t other = 0; other < one; other++)
+            if (blocks[one] == blocks[other]) return true;
+    return false;
+}
+
 static inline outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const Extents *e, unsigned char *image, void **parameters,
                    BlockState **blocks, uint32_t block_count)
 {
-    if (UNLIKELY(!gate->launch || !lane->has_raw || !e->grid[0] || !e->grid[1] || !e->grid[2])) return PYTHON;
+    if (UNLIKELY(!e->grid[0] || !e->grid[1] || !e->grid[2])) return PYTHON;
+    if (UNLIKELY(!lane->has_raw)) {
+        if (gate->launch || !gate->keeper) return PYTHON;
+        if (!gate->aliased_writes && is_aliased(blocks, block_count)) return PYTHON; /* which of them it writes is Python's to know */
+    }
     Lock *lock = (Lock *)lane->lock;
     PyThreadState *thread = PyThreadState_Get();
     if (UNLIKELY(!lock_take(lock, thread))) return FAILED;
@@ -106,7 +192,7 @@ static inline outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const 
     }
     uint64_t current = 0;
     int instruction;
-    if (UNLIKELY(gate->query(&current))) goto end;
+    if (LIKELY(gate->launch != NULL) && UNLIKELY(gate->query(&current))) goto end;
 
     Record *record = plan->nbytes <= sizeof record->small ? ring_recycle((Ring *)lane->ring) : NULL;
     PyCodeObject *code_of_caller = caller_code(thread, &instruction);
@@ -157,6 +243,10 @@ static inline outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const 
         Py_INCREF(blocks[at]);
     }
     ring_push((Ring *)lane->ring, (PyObject *)record);
+    if (UNLIKELY(!gate->launch)) {
+        result = submit_launch(gate, lane, plan, e, record, blocks, block_count);
+        goto done;
+    }
     enum answer_kind kind;
     int code = call_driver(gate, current, lane, plan, e, parameters, &kind);
     if (LIKELY(kind == NO_ANSWER)) {
@@ -174,6 +264,7 @@ static inline outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const 
         answer.kind = kind == NOT_ENTERED ? NO_ANSWER : kind;
         answer.code = code;
     }
+done:
     Py_DECREF(record);
     for (uint32_t at = 0; at < block_count; at++) Py_DECREF(blocks[at]);
 end:
@@ -510,6 +601,9 @@ static PyMethodDef launch_functions[] = {
 
 int launch_setup(PyObject *module)
 {
+    submit_name = PyUnicode_InternFromString("submit");
+    launch_raised = PyUnicode_InternFromString("_launch_raised");
+    if (!submit_name || !launch_raised) return -1;
     if (PyType_Ready(&Plan_Type) < 0) return -1;
     if (PyModule_AddType(module, &KernelState_Type) < 0 || PyModule_AddType(module, &ModuleState_Type) < 0) return -1;
     return PyModule_AddFunctions(module, launch_functions);

@@ -123,8 +123,13 @@ class Gate:
     def watch(self, *watched: object) -> None:
         """What is looked at before each launch: here by the launch itself."""
 
-    def limit(self, x: int, y: int, z: int, threads: int, null_pointers: bool) -> None:
-        """The device's limits on a grid: here checked by the launch itself."""
+    def limit(
+        self, x: int, y: int, z: int, threads: int, null_pointers: bool, offset_alignment: int, aliased_writes: bool
+    ) -> None:
+        """The device's limits on a grid, and which pointers it takes: here checked by the launch itself."""
+
+    def submit(self, keeper: object) -> None:
+        """Have targets make the launches: here they are asked by the launch itself."""
 
     def use_by_default(self, lane: object) -> None:
         """The stream of launches that name none: here resolved by each launch."""
