@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .capabilities import Capabilities
+from .code_cache import NOTHING_KEPT, CodeCache
 from .errors import NotSupported
 from .geometry import Geometry
 from .handles import DEFAULT_STREAM, EventHandle, GraphHandle, KernelHandle, ModuleHandle, StreamHandle
@@ -69,6 +70,7 @@ class KernelBinding:
     of a kind go to its bindings by rising index. Where no kind is "buffer", `index` counts all parameters together.
     `access` is "read", "write" or "read-write". `nbytes` and `align` are those of one element of what is behind it,
     `type_name` is its type in the kernel's own language, None for what Metal's reflection only calls a structure.
+    `space` is the address space of a pointer in that language ("global", "constant"), where the API tells it.
     """
 
     kind: str
@@ -78,6 +80,7 @@ class KernelBinding:
     nbytes: int | None = None
     align: int | None = None
     type_name: str | None = None
+    space: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +206,9 @@ class Driver(ABC):
     """The backend's name: "cpu", "mock", "cuda"."""
 
     capabilities: Capabilities
+
+    code_cache: CodeCache = NOTHING_KEPT
+    """Where it keeps what its own compilers made when code is loaded or prepared; the engine sets it on opening."""
 
     # ------------------------------------------------ memory
 
@@ -468,6 +474,11 @@ class Driver(ABC):
         Raises CompileError with the linker's log.
         """
         raise self._lacks("linking")
+
+    def linker(self) -> str | None:
+        """The linker behind `link` and what it links for, with versions: where this is equal, equal images with equal
+        options give equal code. None where that cannot be told; what was linked is not kept then."""
+        return None
 
     def compiler(self) -> str:
         """The compiler behind `compile` and what it compiles for, with versions: where this is equal, equal source with

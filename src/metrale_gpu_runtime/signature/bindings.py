@@ -68,8 +68,10 @@ def _parameter(index: int, binding: KernelBinding) -> Parameter:
     )
 
 
-def local_parameter(index: int, type: CType | None, spelled: str, *, source: str, name: str | None) -> Parameter:
-    """A parameter in threadgroup memory: it takes a size, and no bytes of its own."""
+def local_parameter(
+    index: int, type: CType | None, spelled: str, *, source: str, name: str | None, word: str = "threadgroup"
+) -> Parameter:
+    """A parameter in local memory, `word` in its language: it takes a size, and no bytes of its own."""
     return Parameter(
         index,
         name,
@@ -78,7 +80,7 @@ def local_parameter(index: int, type: CType | None, spelled: str, *, source: str
         element=type.element if type is not None else None,
         element_name=spelled,
         space=LOCAL,
-        c_type=f"threadgroup {spelled}*",
+        c_type=f"{word} {spelled}*",
         source=source,
     )
 

@@ -159,12 +159,6 @@ def find_c_type(name: str) -> CType | None:
     return CType(name, scalar.nbytes, scalar.align, scalar, scalar, 2)
 
 
-def vector_type(spelling: str | None) -> CType | None:
-    """The built-in vector type of this spelling ("const float2"); None for everything else."""
-    named = find_c_type(spelling.removeprefix("const ")) if spelling is not None else None
-    return named if named is not None and named.scalar is None and named.element is not None else None
-
-
 def parameter_of_value(
     index: int,
     type: CType | str,
@@ -245,6 +239,8 @@ def same_element(declared: ScalarType, given: ScalarType, element_name: str | No
     if element_name.endswith("*"):
         return given in (u64, i64)
     named = find_c_type(element_name)
-    if named is None or named.lanes != 2:
+    # `vec2<f32>` is WGSL's; no other source gives a type of such a name elements.
+    is_pair = element_name.startswith("vec2") if named is None else named.lanes == 2
+    if not is_pair:
         return False
     return {declared, given} in ({f32, c64}, {f64, c128})

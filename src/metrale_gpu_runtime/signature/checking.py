@@ -12,10 +12,10 @@ from ..errors import (
     ElementTypeError,
 )
 from ..layout import ArgumentKind, ArgumentLayout
-from ..scalars import ScalarType
-from .c_types import POINTER_NBYTES, CType, same_element, vector_type
-from .msl_types import find_msl_type
-from .parameter import MANY, ArgumentDescription, Parameter
+from ..scalars import ScalarType, bf16, u16
+from .c_types import POINTER_NBYTES, CType, same_element
+from .named_types import find_named_type
+from .parameter import MANY, OPENCL_INFO, SPIRV, ArgumentDescription, Parameter
 
 
 def check(
@@ -57,9 +57,17 @@ def local_advice(parameters: Sequence[Parameter]) -> str:
     names = [each.label for each in parameters if each.space == "local"]
     if not names:
         return ""
-    first = "" if len(names) == 1 else f"; .shared_mem(nbytes) stands for {names[0]}"
-    either = ", or leave it out and use .shared_mem(nbytes)" if len(names) == 1 else first
+    if len(names) == 1:
+        either = ", or leave it out and use .shared_mem(nbytes)"
+    elif any(each.source in _OPENCL for each in parameters):
+        either = f"; .shared_mem(nbytes) stands for {names[-1]}"
+    else:
+        either = f"; .shared_mem(nbytes) stands for {names[0]} (on OpenCL for {names[-1]})"
     return f". Local memory ({', '.join(names)}) is given by arg_local(nbytes){either}"
+
+
+# OpenCL C has no bfloat16: its bits are what a ushort holds.
+_OPENCL = (OPENCL_INFO, SPIRV)
 
 
 class _Place:
@@ -69,6 +77,8 @@ class _Place:
         self.kernel, self.parameter = kernel, parameter
 
     def check(self, argument: ArgumentDescription) -> None:
+        if self.parameter.unfillable is not None:
+            raise self._refuse(ArgumentKindError, argument, self.parameter.unfillable)
         if argument.kind == "local":
             self._check_local(argument)
         elif argument.kind == "pointer":
@@ -98,7 +108,7 @@ class _Place:
 
     def _check_element(self, argument: ArgumentDescription) -> None:
         known = self.parameter
-        if known.element is None or argument.element is None:
+        if known.element is None or argument.element is None or self._is_bfloat(known.element, argument.element):
             return
         if not same_element(known.element, argument.element, known.element_name):
             declared = known.element_name or known.element.name
@@ -135,7 +145,7 @@ class _Place:
         if readings is None:
             self._check_vector(argument, given)
             return
-        if given in readings:
+        if given in readings or self._is_bfloat(readings[0], given):
             return
         wanted = readings[0]
         if wanted.kind == given.kind == "float":
@@ -152,6 +162,9 @@ class _Place:
             expected=" or ".join(each.name for each in readings),
             given=given.name,
         )
+
+    def _is_bfloat(self, declared: ScalarType, given: ScalarType) -> bool:
+        return given == bf16 and declared == u16 and self.parameter.source in _OPENCL
 
     def _check_vector(self, argument: ArgumentDescription, given: ScalarType) -> None:
         # A number of a vector's size is not its components; the complex number of two components is.
@@ -209,11 +222,15 @@ def _has_size(parameter: Parameter, nbytes: int, argument: ArgumentDescription) 
 
 
 def _vector_of(parameter: Parameter) -> CType | None:
-    if parameter.by_reference is None:
-        return vector_type(parameter.c_type)
-    if parameter.scalar is not None or parameter.element is None or parameter.element_name is None:
+    """The vector, or whatever else is made of equal scalars, that a value of this parameter is."""
+    spelling = parameter.c_type if parameter.by_reference is None else parameter.element_name
+    if spelling is None or parameter.scalar is not None:
         return None
-    return find_msl_type(parameter.element_name)
+    # The words in front say where it lies, or that it is constant.
+    for word in ("const ", "uniform ", "immediate "):
+        spelling = spelling.removeprefix(word)
+    named = find_named_type(spelling, parameter.source)
+    return named if named is not None and named.scalar is None and named.element is not None else None
 
 
 def remedy(parameter: Parameter) -> str:

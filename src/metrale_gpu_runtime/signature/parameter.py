@@ -16,6 +16,9 @@ CUBIN: Final = "cubin"
 DRIVER: Final = "driver"
 MSL: Final = "MSL text"
 METAL_REFLECTION: Final = "Metal reflection"
+WGSL: Final = "WGSL text"
+OPENCL_INFO: Final = "OpenCL argument info"
+SPIRV: Final = "SPIR-V"
 
 ONE: Final = "one"
 MANY: Final = "many"
@@ -32,7 +35,7 @@ class Parameter:
     one is named ("global", "shared", "constant", "local"). `c_type` is the whole type in C, `source` says who knew.
 
     `by_reference` is set for a parameter without a kind of its own, which takes a value or memory that holds it: "one"
-    value of `nbytes`, or "many", a whole multiple of them.
+    value of `nbytes`, or "many", a whole multiple of them. `unfillable` says why no argument can be given for it.
     """
 
     index: int
@@ -51,6 +54,7 @@ class Parameter:
     c_type: str | None = None
     source: str = ""
     by_reference: str | None = None
+    unfillable: str | None = None
 
     @property
     def label(self) -> str:

@@ -6,13 +6,16 @@ Source: "WebGPU Shading Language", sections "Alignment and Size", "Structure Mem
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from ..scalars import ScalarType, f16, f32, f64, i16, i32, i64, u16, u32, u64
+from .c_types import CType
 
 SCALARS: Final[dict[str, ScalarType]] = {each.name: each for each in (i32, u32, f32, f16, i64, u64, f64, i16, u16)}
+_VECTOR: Final = re.compile(r"vec([234])<(\w+)>$")
 _SUFFIXES: Final = {"i": "i32", "u": "u32", "f": "f32", "h": "f16"}
 
 
@@ -171,3 +174,17 @@ def predeclared(name: str) -> tuple[str, str] | None:
 
 VECTORS: Final = {f"vec{lanes}": lanes for lanes in (2, 3, 4)}
 MATRICES: Final = {f"mat{c}x{r}": (c, r) for c in (2, 3, 4) for r in (2, 3, 4)}
+
+
+def find_wgsl_type(name: str) -> CType | None:
+    """A scalar or a vector by its name, or None: "u32", "vec3<f32>", "vec2u"."""
+    if name in SCALARS:
+        scalar = SCALARS[name]
+        return CType(name, scalar.nbytes, scalar.align, scalar, scalar)
+    short = predeclared(name)
+    match = _VECTOR.match(f"{short[0]}<{short[1]}>" if short is not None else name)
+    if match is None or match[2] not in SCALARS:
+        return None
+    lanes, component = int(match[1]), SCALARS[match[2]]
+    align = component.nbytes * (2 if lanes == 2 else 4)
+    return CType(name, component.nbytes * lanes, align, None, component, lanes)
