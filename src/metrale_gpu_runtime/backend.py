@@ -171,8 +171,17 @@ class GpuBackend(BufferCalls, LazyCalls, TensorMapCalls, CaptureCalls, ModuleCal
 
     def __del__(self) -> None:
         # Also when __init__ failed half-way.
-        if not self.__dict__.get("_is_closed", True):
+        if self.__dict__.get("_is_closed", True):
+            return
+        if not threading.current_thread().name.startswith(OWN_THREADS):
             _close_quietly(self)
+            return
+        # The collector ran on a thread that works for a backend, perhaps for this one: closing waits for such threads.
+        closing = threading.Thread(target=_close_quietly, args=(self,), name=f"{OWN_THREADS}closing", daemon=True)
+        try:
+            closing.start()
+        except RuntimeError:  # the interpreter ends, and starts no thread any more
+            self._abandon()
 
 
 class _Rest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
@@ -167,3 +168,24 @@ def test_a_process_may_fork_after_use():
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         gpu.synchronize()
         assert gpu.launch_count == 1
+
+
+def test_what_is_collected_on_a_thread_of_the_package_is_closed_on_another(monkeypatch):
+    """A thread that works for backends never closes one, which waits for such threads; a user's thread does."""
+    closed, by = threading.Event(), []
+    close = MockGpuBackend.close
+
+    def noted(gpu):
+        close(gpu)
+        by.append(threading.current_thread().name)
+        closed.set()
+
+    monkeypatch.setattr(MockGpuBackend, "close", noted)
+    for own, expected in (("metrale-gpu-waiter", "metrale-closing"), ("user", "user")):
+        closed.clear()
+        gpus = [MockGpuBackend()]
+        thread = threading.Thread(target=lambda gpus=gpus: (gpus.clear(), gc.collect()), name=own)
+        thread.start()
+        thread.join()
+        assert closed.wait(10)
+        assert by.pop() == expected

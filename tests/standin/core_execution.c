@@ -51,16 +51,24 @@ void driver_thread_wake(struct stream *stream)
 
 /* ------------------------------------------------ kernels */
 
+/* How deep this thread is in executions: Python's collector may close a device in the middle of one, and a thread must
+ * not wait for itself. */
+static __thread int depth;
+
 static void begin(void)
 {
-    while (is_executing) pthread_cond_wait(&core_changed, &core_lock);
-    is_executing = 1;
+    if (!depth) {
+        while (is_executing) pthread_cond_wait(&core_changed, &core_lock);
+        is_executing = 1;
+    }
+    depth++;
     pthread_mutex_unlock(&core_lock);
 }
 
 static void end(void)
 {
     pthread_mutex_lock(&core_lock);
+    if (--depth) return;
     is_executing = 0;
     pthread_cond_broadcast(&core_changed);
 }

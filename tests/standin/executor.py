@@ -8,8 +8,11 @@ cubin or fatbin runs when the PTX it was made from was registered with `register
 from __future__ import annotations
 
 import ctypes
+import gc
 import hashlib
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +43,20 @@ CODES = {
 """The code of a device's fault for each kind that the CPU backend finds (CUDA Driver API, CUresult)."""
 
 COULD_NOT_RUN = 999
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Keeps the collector, which may close a device, from running in the middle of a launch where it can be helped."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 _NO_LAYOUT = ArgumentLayout((), (), (), (), 0)
 
 
@@ -85,7 +102,8 @@ class Executor:
         self._places: dict[int, _Place] = {}
         self._modules: dict[int, _SharedModule] = {}
         self._targets: dict[tuple[int, str], CpuLaunchTarget] = {}
-        self._lock = threading.Lock()
+        # The collector may close a device in the middle of a launch, which unloads modules and may launch.
+        self._lock = threading.RLock()
         self.failures: list[BaseException] = []
         self.findings: list[Any] = []
         self.launches = 0
@@ -108,8 +126,9 @@ class Executor:
 
     def _load(self, record: Any) -> int:
         try:
-            if self._ptx_of(record.contents) is not None:
-                self._module(record.contents)
+            with uncollected():
+                if self._ptx_of(record.contents) is not None:
+                    self._module(record.contents)
         except BaseException as error:
             self.failures.append(error)
         return 0
@@ -126,7 +145,7 @@ class Executor:
             execution = record.contents
             launch: LaunchRecord = execution.launch.contents
             image = ctypes.string_at(execution.parameters, launch.parameter_nbytes)
-            with self._lock:
+            with uncollected(), self._lock:
                 return self._run(execution.module.contents, launch, image)
         except DriverFault as fault:
             self.findings += fault.findings

@@ -208,3 +208,25 @@ def test_a_binary_runs_by_the_text_it_was_made_from(standin_cuda: StandIn) -> No
     assert _read(a, 40) == [19] * 40
     executor.close()
     assert executor.failures == []
+
+
+def test_a_thread_does_not_wait_for_the_launch_that_it_runs(
+    executor: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the collector closes while a kernel runs ends its own work within that call: a stream's kernel, a module."""
+    driver = bindings()
+    opened()
+    loaded, other, a, b = module(SUITE.read_text()), module(SUITE.read_text()), _ints([1] * 64), _ints([2] * 64)
+    one, two = ok(driver.cuStreamCreate(1)), ok(driver.cuStreamCreate(1))
+    run, left = Executor._run, [lambda: ok(driver.cuStreamSynchronize(two)), lambda: ok(driver.cuModuleUnload(other))]
+
+    def close_and_run(self: Executor, *arguments: Any) -> int:
+        while left:
+            left.pop(0)()
+        return run(self, *arguments)
+
+    monkeypatch.setattr(Executor, "_run", close_and_run)
+    assert _affine(loaded, a, 64, stream=one) == 0
+    assert _affine(loaded, b, 64, stream=two) == 0
+    ok(driver.cuStreamSynchronize(one))
+    assert (_read(a, 64), _read(b, 64), executor.launches) == ([10] * 64, [13] * 64, 2)
