@@ -1,7 +1,7 @@
 """Where an OpenCL loader looks for drivers, read as it reads it: variables, folders, .icd files. Loads nothing.
 
-Sources: libOpenCL(7) of ocl-icd; README.md and loader/linux/icd_linux.c of Khronos' OpenCL-ICD-Loader. pyopencl's wheels
-for Linux bring ocl-icd with one change: where it reads a folder, it also reads $PYOPENCL_HOME/.libs, pyopencl's own.
+Sources: libOpenCL(7) of ocl-icd; README.md and loader/linux/icd_linux.c of Khronos' OpenCL-ICD-Loader. The wheels of
+pyopencl for Linux bring ocl-icd with one change: where it reads a folder, it also reads $PYOPENCL_HOME/.libs.
 """
 
 from __future__ import annotations

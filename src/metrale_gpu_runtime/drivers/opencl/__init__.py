@@ -1,0 +1,7 @@
+"""OpenCL devices of every vendor, over pyopencl."""
+
+from __future__ import annotations
+
+from .factory import OpenclFactory
+
+__all__ = ["OpenclFactory"]

@@ -1,0 +1,189 @@
+"""A kernel with one argument layout: which argument is which parameter, and one launch.
+
+What was set on the thread's cl_kernel before and is the same now is not set again. Source: clSetKernelArg,
+clEnqueueNDRangeKernel, clSetKernelExecInfo.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Callable
+from typing import Any
+
+from ...driver import ArgumentKind, ArgumentLayout, LaunchTarget
+from ...errors import ArgumentCountError
+from ...geometry import Geometry
+from ...handles import StreamHandle
+from .bindings import Bindings
+from .entry_points import SVM_PTRS
+from .faults import fault, is_lost, refused
+from .memory import Memory
+from .programs import LoadedKernel, ThreadKernel
+from .streams import Stream
+
+_Extents = ctypes.c_size_t * 3
+
+
+class _Shape:
+    """What is the same for all launches with one geometry: OpenCL counts the threads of the whole grid."""
+
+    __slots__ = ("block", "total")
+
+    def __init__(self, geometry: Geometry) -> None:
+        grid, block = geometry.grid, geometry.block
+        self.total = _Extents(grid.x * block.x, grid.y * block.y, grid.z * block.z)
+        self.block = _Extents(block.x, block.y, block.z)
+
+
+class OpenclLaunchTarget(LaunchTarget):
+    """Sets the arguments of each launch and queues it. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        bindings: Bindings,
+        memory: Memory,
+        stream_of: Callable[[StreamHandle], Stream],
+        kernel: LoadedKernel,
+        layout: ArgumentLayout,
+        *,
+        device: str,
+    ) -> None:
+        self._bindings, self._memory, self._stream_of = bindings, memory, stream_of
+        self._kernel, self._device = kernel, device
+        self._enqueue = bindings.calls.enqueue_nd_range_kernel
+        self._shared_index = self._index_of_shared(layout)
+        indices = [at for at in range(kernel.count) if at != self._shared_index]
+        placed = list(zip(indices, layout.kinds, layout.sizes, layout.offsets, strict=True))
+        # In the order of the image: (parameter, is it a pointer)
+        self._slots = tuple(
+            (index, kind is ArgumentKind.POINTER) for index, kind, _, _ in placed if kind is not ArgumentKind.LOCAL
+        )
+        self._locals = tuple((index, size) for index, kind, size, _ in placed if kind is ArgumentKind.LOCAL)
+        self._struct = _image_struct(layout)
+        self._latest: tuple[Geometry | None, _Shape | None] = (None, None)
+
+    def submit(self, image: bytes | bytearray, geometry: Geometry, stream: StreamHandle, ordinal: int) -> None:
+        """Queue one launch. Raises InvalidPointer, ArgumentCountError, DriverError; nothing is queued then."""
+        self._launch(self._kernel.of_this_thread(), image, geometry, stream)
+
+    def submit_using(
+        self,
+        image: bytes | bytearray,
+        geometry: Geometry,
+        stream: StreamHandle,
+        ordinal: int,
+        addresses: tuple[int, ...],
+    ) -> None:
+        """As `submit`; the driver is told of the memory at these addresses (CL_KERNEL_EXEC_INFO_SVM_PTRS)."""
+        bound = self._kernel.of_this_thread_with_memory()
+        named = (ctypes.c_void_p * len(addresses))(*addresses)
+        call = self._bindings.calls.set_kernel_exec_info
+        if call is None:
+            raise refused(self._bindings, "clSetKernelExecInfo", 0, "the OpenCL loader is older than version 2.0")
+        self._check(call(bound.pointer, SVM_PTRS, ctypes.sizeof(named), named), "clSetKernelExecInfo")
+        self._launch(bound, image, geometry, stream)
+
+    # ------------------------------------------------ one launch
+
+    def _launch(self, bound: ThreadKernel, image: bytes | bytearray, geometry: Geometry, stream: StreamHandle) -> None:
+        known, shape = self._latest
+        if shape is None or known is not geometry:
+            shape = _Shape(geometry)
+            self._latest = (geometry, shape)
+        values = self._struct.unpack_from(image)
+        if bound.target is not self or bound.values != values or bound.shared_mem != geometry.shared_mem:
+            self._set(bound, values, geometry.shared_mem)
+        queue = self._stream_of(stream)
+        code = self._enqueue(queue.pointer, bound.pointer, 3, None, shape.total, shape.block, 0, None, None)
+        if code:
+            self._check(code, "clEnqueueNDRangeKernel")
+        queue.queued()
+
+    def _set(self, bound: ThreadKernel, values: tuple[Any, ...], shared_mem: int) -> None:
+        before = bound.values if bound.target is self else None
+        shared_before = bound.shared_mem if bound.target is self else -1
+        # Until all is set, nothing is known of what is.
+        bound.target = None
+        cl = self._bindings.cl
+        try:
+            if shared_mem != shared_before:
+                self._set_shared(bound, shared_mem)
+            if before is None:
+                for index, nbytes in self._locals:
+                    bound.native.set_arg(index, cl.LocalMemory(nbytes))
+            for at, (index, is_pointer) in enumerate(self._slots):
+                value = values[at]
+                if before is not None and before[at] == value:
+                    continue
+                if is_pointer:
+                    self._memory.set_pointer(bound.pointer, index, value)
+                else:
+                    bound.native._set_arg_buf(index, value)
+        except cl.Error as error:
+            raise refused(
+                self._bindings, str(error.routine), int(error.code), f"an argument of {self._kernel.name}"
+            ) from error
+        bound.values, bound.shared_mem, bound.target = values, shared_mem, self
+
+    def _set_shared(self, bound: ThreadKernel, nbytes: int) -> None:
+        if self._shared_index is not None and nbytes == 0:
+            raise ArgumentCountError(
+                f"{self._kernel.name}: no memory is given for {self._name_of(self._shared_index)}; say how many bytes "
+                "with .shared_mem(nbytes) or .arg_local(nbytes)",
+                kernel=self._kernel.name,
+                expected=self._kernel.count,
+                given=self._kernel.count - 1,
+            )
+        if self._shared_index is None and nbytes:
+            raise ArgumentCountError(
+                f"{self._kernel.name}: .shared_mem({nbytes}) is for the last parameter in local memory; every "
+                "parameter of this kernel has an argument already",
+                kernel=self._kernel.name,
+                expected=self._kernel.count,
+                given=self._kernel.count + 1,
+            )
+        if self._shared_index is not None:
+            bound.native.set_arg(self._shared_index, self._bindings.cl.LocalMemory(nbytes))
+
+    # ------------------------------------------------ once
+
+    def _index_of_shared(self, layout: ArgumentLayout) -> int | None:
+        """The parameter that `.shared_mem` is: the last one in local memory, where no argument is given for it."""
+        kernel, given = self._kernel, len(layout.kinds)
+        if given == kernel.count:
+            return None
+        if given == kernel.count - 1:
+            if kernel.bindings is None:
+                return kernel.count - 1
+            last = [each.index for each in kernel.bindings if each.kind == "local"]
+            if last:
+                return last[-1]
+        raise ArgumentCountError(
+            f"{kernel.name}: expects {kernel.count} arguments, got {given}",
+            kernel=kernel.name,
+            expected=kernel.count,
+            given=given,
+        )
+
+    def _name_of(self, index: int) -> str:
+        bound = self._kernel.bindings
+        return bound[index].name if bound is not None and bound[index].name else f"parameter {index}"
+
+    def _check(self, code: int, call: str) -> None:
+        if code:
+            if is_lost(code):
+                raise fault(self._bindings, code, f"{call} on {self._device}")
+            raise refused(self._bindings, call, code, f"kernel {self._kernel.name}")
+
+
+def _image_struct(layout: ArgumentLayout) -> struct.Struct:
+    """Reads the arguments out of an image: pointers as numbers, values as bytes."""
+    text, end = "<", 0
+    for kind, offset, size in zip(layout.kinds, layout.offsets, layout.sizes, strict=True):
+        if kind is ArgumentKind.LOCAL:
+            continue
+        text += f"{offset - end}x" if offset > end else ""
+        text += "Q" if kind is ArgumentKind.POINTER else f"{size}s"
+        end = offset + size
+    return struct.Struct(text)

@@ -1,0 +1,227 @@
+"""Loaded code: cl_program objects, the kernels looked up in them, and one cl_kernel per kernel and thread.
+
+A cl_kernel holds the arguments that were set last, so two threads must not share one. Source: clCreateKernel,
+clGetKernelWorkGroupInfo, clGetProgramInfo.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...driver import CodeImage, FunctionAttributes, KernelBinding
+from ...errors import KernelNotFound, ModuleLoadError
+from ...handles import KernelHandle, ModuleHandle
+from .bindings import Bindings
+from .capabilities import has_doubles, has_halves, il_version, takes_spirv
+from .compiling import build_source, build_spirv
+from .faults import INVALID_KERNEL_NAME, refused_by
+from .probing import probe
+from .reflection import ArgumentInfo, TypeFacts, kernel_bindings, read_arguments, unknown_types
+
+
+class ThreadKernel:
+    """One thread's cl_kernel, and what was set on it last: by which target, which values, how much shared memory."""
+
+    __slots__ = ("native", "pointer", "shared_mem", "target", "values")
+
+    def __init__(self, native: Any) -> None:
+        self.native = native
+        self.pointer = int(native.int_ptr)
+        self.target: object = None
+        self.values: tuple[object, ...] = ()
+        self.shared_mem = -1
+
+
+class LoadedKernel:
+    """A kernel of a module. `bindings` are its parameters, None where the program tells nothing of them."""
+
+    def __init__(
+        self,
+        cl: Any,
+        program: Any,
+        name: str,
+        first: Any,
+        bindings: tuple[KernelBinding, ...] | None,
+        attributes: FunctionAttributes,
+    ) -> None:
+        self.name, self.bindings, self.attributes = name, bindings, attributes
+        self.count = int(first.num_args)
+        self._cl, self._program = cl, program
+        self._threads = threading.local()
+
+    def of_this_thread(self) -> ThreadKernel:
+        """The calling thread's cl_kernel."""
+        try:
+            found: ThreadKernel = self._threads.plain
+        except AttributeError:
+            found = self._threads.plain = ThreadKernel(self._cl.Kernel(self._program, self.name))
+        return found
+
+    def of_this_thread_with_memory(self) -> ThreadKernel:
+        """Another one, for launches that name memory beside their arguments: that stays set as arguments do."""
+        try:
+            found: ThreadKernel = self._threads.using
+        except AttributeError:
+            found = self._threads.using = ThreadKernel(self._cl.Kernel(self._program, self.name))
+        return found
+
+    def release(self) -> None:
+        """Let go of the native objects: who keeps a kernel of a closed backend keeps nothing of the device."""
+        self._program, self._threads = None, threading.local()
+
+
+@dataclass(slots=True)
+class _Module:
+    name: str
+    program: Any
+    log: str
+    # What it was built from, for the sizes of its types; None where that is no text.
+    source: CodeImage | None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    kernels: dict[str, KernelHandle] = field(default_factory=dict)
+    probed: dict[str, TypeFacts] = field(default_factory=dict)
+
+
+class Programs:
+    """One device's loaded code. Safe to use from several threads."""
+
+    def __init__(self, bindings: Bindings, context: Any, device: Any, name: str) -> None:
+        self._bindings, self._context, self._device, self._name = bindings, context, device, name
+        self._modules: dict[int, _Module] = {}
+        self._kernels: dict[int, LoadedKernel] = {}
+        self._numbers = itertools.count(1)
+
+    # ------------------------------------------------ modules
+
+    def load(self, image: CodeImage) -> ModuleHandle:
+        """Build OpenCL C or SPIR-V. Raises CompileError, ModuleLoadError, NotSupported for an option."""
+        if image.format == "spirv":
+            if not takes_spirv(self._bindings, self._device):
+                raise ModuleLoadError(
+                    f"module {image.name!r}: {self._name} takes no SPIR-V (CL_DEVICE_IL_VERSION is "
+                    f"{il_version(self._bindings, self._device)!r}); load OpenCL C",
+                    module=image.name,
+                )
+            program, log = build_spirv(self._bindings, self._context, self._device, image, name=self._name)
+            source = None
+        else:
+            program, log = build_source(self._bindings, self._context, self._device, image, name=self._name)
+            source = image
+        handle = next(self._numbers)
+        self._modules[handle] = _Module(image.name, program, log, source)
+        return ModuleHandle(handle)
+
+    def unload(self, module: ModuleHandle) -> None:
+        """Give up a program and its kernels. Nothing happens for one that is not loaded."""
+        gone = self._modules.pop(module, None)
+        if gone is None:
+            return
+        with gone.lock:
+            for kernel in gone.kernels.values():
+                self._kernels.pop(kernel).release()
+            gone.kernels.clear()
+            gone.program = gone.source = None
+
+    def close(self) -> None:
+        """Give up everything."""
+        for module in list(self._modules):
+            self.unload(ModuleHandle(module))
+
+    # ------------------------------------------------ kernels
+
+    def function_names(self, module: ModuleHandle) -> tuple[str, ...]:
+        """The kernels of a module."""
+        names = str(self._modules[module].program.get_info(self._bindings.cl.program_info.KERNEL_NAMES))
+        return tuple(name for name in names.strip("\0").split(";") if name)
+
+    def function(self, module: ModuleHandle, name: str) -> KernelHandle:
+        """The handle of a kernel. Raises KernelNotFound, NotSupported for one that takes images."""
+        loaded = self._modules[module]
+        with loaded.lock:
+            known = loaded.kernels.get(name)
+            if known is not None:
+                return known
+            if loaded.program is None:
+                raise _not_found(loaded, name, "the module was unloaded meanwhile")
+            kernel = self._make(loaded, name)
+            handle = KernelHandle(next(self._numbers))
+            self._kernels[handle] = kernel
+            loaded.kernels[name] = handle
+            return handle
+
+    def kernel(self, handle: KernelHandle) -> LoadedKernel:
+        """What a handle stands for."""
+        return self._kernels[handle]
+
+    # ------------------------------------------------ inside
+
+    def _make(self, loaded: _Module, name: str) -> LoadedKernel:
+        cl = self._bindings.cl
+        try:
+            first = cl.Kernel(loaded.program, name)
+        except cl.Error as error:
+            if int(error.code) == INVALID_KERNEL_NAME:
+                raise _not_found(loaded, name, f"it has no {name!r}") from error
+            raise refused_by(self._bindings, error, f"kernel {name} of module {loaded.name!r}") from error
+        arguments = read_arguments(self._bindings, first, module=loaded.name, name=name)
+        bound = None
+        if arguments is not None:
+            self._probe(loaded, arguments)
+            bound = kernel_bindings(arguments, loaded.probed)
+        return LoadedKernel(cl, loaded.program, name, first, bound, self._attributes(first, bound, loaded.log))
+
+    def _probe(self, loaded: _Module, arguments: tuple[ArgumentInfo, ...]) -> None:
+        """Learn the types of these parameters, where the module's text has words of its own for them."""
+        needed = [
+            each
+            for each in unknown_types(each for each in arguments if each.kind == "value")
+            if each not in loaded.probed
+        ]
+        wanted = [
+            each
+            for each in unknown_types(each for each in arguments if each.kind != "value")
+            if each not in loaded.probed
+        ]
+        if loaded.source is None or not (needed or wanted):
+            return
+        loaded.probed.update(
+            probe(
+                self._bindings,
+                self._context,
+                self._device,
+                loaded.source,
+                needed,
+                wanted,
+                has_half=has_halves(self._device),
+                has_double=has_doubles(self._device),
+                name=self._name,
+            )
+        )
+
+    def _attributes(self, kernel: Any, bound: tuple[KernelBinding, ...] | None, log: str) -> FunctionAttributes:
+        info = self._bindings.cl.kernel_work_group_info
+
+        def ask(what: Any) -> Any:
+            return kernel.get_work_group_info(what, self._device)
+
+        required = tuple(int(extent) for extent in ask(info.COMPILE_WORK_GROUP_SIZE))
+        extra: dict[str, object] = {
+            "preferred_work_group_size_multiple": int(ask(info.PREFERRED_WORK_GROUP_SIZE_MULTIPLE))
+        }
+        if log:
+            extra["build_log"] = log
+        return FunctionAttributes(
+            max_threads_per_block=int(ask(info.WORK_GROUP_SIZE)),
+            static_shared_mem=int(ask(info.LOCAL_MEM_SIZE)),
+            local_mem=int(ask(info.PRIVATE_MEM_SIZE)),
+            required_block=(required[0], required[1], required[2]) if any(required) else None,
+            bindings=bound,
+            extra=extra,
+        )
+
+
+def _not_found(loaded: _Module, name: str, reason: str) -> KernelNotFound:
+    return KernelNotFound(f"module {loaded.name!r}: {reason}", module=loaded.name, function=name)

@@ -1,0 +1,138 @@
+"""A stream: an in-order command queue with profiling.
+
+Nothing is known of a command of the queue but what a marker behind it tells: commands are queued without events of
+their own, which would cost more than a launch. Source: clCreateCommandQueue, clEnqueueMarkerWithWaitList.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from ...errors import DriverError
+from .bindings import Bindings
+from .faults import fault, refused_by
+
+FLUSH_EVERY = 32
+"""Launches that may wait in the driver for company. The first after a wait is sent at once, so that the device starts;
+clFlush for each would cost more than the launch on some drivers."""
+
+
+class Stream:
+    """One command queue. `pointer` is its cl_command_queue."""
+
+    def __init__(self, bindings: Bindings, context: Any, device: Any, name: str) -> None:
+        cl = bindings.cl
+        self._bindings, self._name = bindings, name
+        self._lock = threading.Lock()
+        try:
+            self._queue = cl.CommandQueue(context, device, cl.command_queue_properties.PROFILING_ENABLE)
+        except cl.Error as error:
+            raise refused_by(bindings, error) from error
+        self.pointer = int(self._queue.int_ptr)
+        self._flush = bindings.calls.flush
+        self._unsent = 0
+        self._queued = 0
+        # A marker, and how much was queued when it was.
+        self._asked: tuple[Any, int] | None = None
+
+    # ------------------------------------------------ after each command
+
+    def queued(self) -> None:
+        """Say that a command was queued; it is sent to the device when it is time."""
+        self._queued += 1
+        if self._unsent % FLUSH_EVERY == 0:
+            self._flush(self.pointer)
+        self._unsent += 1
+
+    # ------------------------------------------------ events
+
+    def record(self) -> Any:
+        """A cl_event that is complete when all that is queued now is done. Raises DriverError."""
+        cl = self._bindings.cl
+        try:
+            event = cl._cl._enqueue_marker_with_wait_list(self._queue, None)
+            # Another queue may wait for it: only what was sent is sure to run (clFlush).
+            self._queue.flush()
+        except cl.Error as error:
+            raise refused_by(self._bindings, error) from error
+        self._queued += 1
+        return event
+
+    def wait_for(self, event: Any) -> None:
+        """Let what is queued later wait for an event of another queue. Raises DriverError."""
+        cl = self._bindings.cl
+        try:
+            cl._cl._enqueue_barrier_with_wait_list(self._queue, [event])
+        except cl.Error as error:
+            raise refused_by(self._bindings, error) from error
+        self._queued += 1
+
+    # ------------------------------------------------ waiting
+
+    def synchronize(self) -> None:
+        """Wait until all that is queued is done. Raises DriverFault when it failed."""
+        cl = self._bindings.cl
+        self._unsent = 0
+        try:
+            marker = cl._cl._enqueue_marker_with_wait_list(self._queue, None)
+            self.wait(marker)
+        except cl.Error as error:
+            raise fault(self._bindings, int(error.code), f"{error.routine} on {self._name}") from error
+
+    def query(self) -> bool:
+        """True when nothing is queued or running. Raises DriverFault."""
+        cl = self._bindings.cl
+        with self._lock:
+            try:
+                if self._asked is None or (self._asked[1] != self._queued and self._is_over(self._asked[0])):
+                    marker = cl._cl._enqueue_marker_with_wait_list(self._queue, None)
+                    self._queue.flush()
+                    self._asked = (marker, self._queued)
+                is_over = self._is_over(self._asked[0]) and self._asked[1] == self._queued
+            except cl.Error as error:
+                raise fault(self._bindings, int(error.code), f"{error.routine} on {self._name}") from error
+            if is_over:
+                self._asked = None
+            return is_over
+
+    def wait(self, event: Any) -> None:
+        """Wait for an event of this queue. Raises DriverFault; the queue has come to rest then."""
+        cl = self._bindings.cl
+        try:
+            event.wait()
+            return
+        except cl.Error as error:
+            code, call = int(error.code), str(error.routine)
+        try:
+            self._queue.finish()
+        except cl.Error as error:
+            raise fault(self._bindings, int(error.code), f"clFinish on {self._name}") from error
+        raise self.failure(event) or fault(self._bindings, code, f"{call} on {self._name}")
+
+    def failure(self, event: Any) -> Exception | None:
+        """The fault of an event that ended in one."""
+        status = int(event.command_execution_status)
+        if status >= 0:
+            return None
+        return fault(self._bindings, status, f"a command of this queue of {self._name} failed")
+
+    def _is_over(self, event: Any) -> bool:
+        failure = self.failure(event)
+        if failure is not None:
+            self._asked = None
+            raise failure
+        return int(event.command_execution_status) == 0
+
+    # ------------------------------------------------ the end
+
+    def close(self) -> DriverError | None:
+        """Wait, and let go of the queue; what the wait met is returned."""
+        cl = self._bindings.cl
+        try:
+            self._queue.finish()
+        except cl.Error as error:
+            return refused_by(self._bindings, error)
+        finally:
+            self._asked = None
+        return None
