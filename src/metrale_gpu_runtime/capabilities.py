@@ -27,7 +27,9 @@ class Capabilities:
     of the driver's own for the time of the launch; where that is stated, values take buffers' places
     (`max_buffer_arguments`) as pointers do. `shared_mem_is_last_local`: shared memory is the kernel's last parameter in
     local memory, where it is the first otherwise. `aliased_writes`: one launch may be given memory twice that it
-    writes.
+    writes. `kernel_faults`: a kernel that does what is forbidden is found out and told as a fault; without it
+    such a kernel can do no harm, or, on a device that is this process, takes it along. `bounded_accesses`: no kernel
+    reaches beyond what its arguments are bound to.
     """
 
     backend: str
@@ -71,6 +73,8 @@ class Capabilities:
     local_arguments: bool = False
     shared_mem_is_last_local: bool = False
     aliased_writes: bool = True
+    kernel_faults: bool = True
+    bounded_accesses: bool = False
     tensor_maps: bool = True
     managed_memory: bool = True
     pinned_memory: bool = True

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from metrale_gpu_runtime.errors import NotSupported
 from metrale_gpu_runtime.signature import kernels_of_msl
+from metrale_gpu_runtime.signature.wgsl import parse_wgsl
 from metrale_gpu_runtime.testing.conformance import KERNELS, ConformanceCase, ConformanceTarget, cases
 from metrale_gpu_runtime.testing.conformance.bodies import BOUND, SUITE
 
@@ -40,7 +43,7 @@ SHOWN_BY_THE_SUITE = {
     29,
     30,
 }
-SHOWN_BY_THE_SUITE |= {31, 32, 33, 38, 40, 43, 44, 47, 48}
+SHOWN_BY_THE_SUITE |= {31, 32, 33, 36, 38, 40, 43, 44, 47, 48}
 
 
 class PretendTarget(ConformanceTarget):
@@ -146,3 +149,32 @@ def test_every_kernel_of_metals_has_a_body():
     assert set(SUITE) - texts["suite"] == {"echo_f64", "_Z7mangledPji"}
     assert texts["suite"] <= set(SUITE)
     assert texts["bound"] == set(BOUND)
+
+
+def kernels_of_opencl_c(name):
+    """The kernels in a file of the suite, by name, as its text has them."""
+    text = (KERNELS / f"{name}.cl").read_text(encoding="utf-8")
+    return set(re.findall(r"^kernel (?:__attribute__\(\(.*?\)\)\) )?void (\w+)\(", text, re.MULTILINE))
+
+
+def test_every_kernel_of_opencls_has_a_body():
+    """OpenCL's suite has the kernels of the others but the one of mangled names; `bound` has those that need no constants."""
+    assert set(SUITE) - kernels_of_opencl_c("suite") == {"_Z7mangledPji"}
+    assert kernels_of_opencl_c("suite") <= set(SUITE)
+    assert set(BOUND) - kernels_of_opencl_c("bound") == {"specialised", "echo_bytes"}
+    assert kernels_of_opencl_c("bound") <= set(BOUND)
+
+
+def test_every_kernel_of_wgsl_has_a_body():
+    """WGSL's suite lacks what needs numbers of 8, 16 or 64 bits, addresses or mangled names, and nothing else."""
+    texts = {
+        name: set(parse_wgsl((KERNELS / f"{name}.wgsl").read_text(encoding="utf-8")).entry_points)
+        for name in ("suite", "bound", "half", "doubled", "plus_hundred")
+    }
+    lacking = {"echo_8", "echo_16", "echo_64", "echo_f64", "follow", "_Z7mangledPji"}
+    assert set(SUITE) - texts["suite"] == lacking
+    assert texts["suite"] <= set(SUITE)
+    assert set(BOUND) - texts["bound"] == {"echo_bytes", "reverse_local", "any_8", "any_16"}
+    assert texts["bound"] <= set(BOUND)
+    assert texts["half"] == {"any_16"}
+    assert texts["doubled"] == texts["plus_hundred"] == {"transform"}

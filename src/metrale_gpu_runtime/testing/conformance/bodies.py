@@ -62,11 +62,13 @@ def mixed(launch: KernelContext) -> None:
 
 @_kernel
 def tensor_map(launch: KernelContext) -> None:
-    out, before, tensors, after = launch.memory(0, 130), launch.data(1), launch.data(2), launch.data(3)
-    out[0:1], out[129:130] = before, after
+    before, tensors, after = launch.data(1), launch.data(2), launch.data(3)
+    width = len(before)
+    out = launch.memory(0, 128 + 2 * width)
+    out[:width], out[128 + width :] = before, after
     for i in launch.global_ids():
         if i < 128:
-            out[1 + i] = tensors[i]
+            out[width + i] = tensors[i]
 
 
 @_kernel
@@ -106,7 +108,8 @@ def at_most_64(launch: KernelContext) -> None:
 
 @_kernel
 def write_at(launch: KernelContext) -> None:
-    address = launch.address(0) + 4 * launch.value(1, "i64")
+    # 8 bytes, or 4 where a device has no i64.
+    address = launch.address(0) + 4 * int.from_bytes(launch.data(1), "little", signed=True)
     launch.memory_at(address, 4)[:] = launch.data(2)
 
 
@@ -166,6 +169,13 @@ def _specialised(launch: KernelContext) -> None:
             out[i] = sign * (factor * i + 1)
 
 
+def _added(launch: KernelContext) -> None:
+    out, a, b = (launch.elements(index, "u32") for index in range(3))
+    for i in launch.global_ids():
+        if i < launch.value(3, "u32"):
+            out[i] = a[i] + b[i]
+
+
 def _echo_bytes(launch: KernelContext) -> None:
     count = launch.value(2, "u32")
     launch.memory(0, count)[:] = launch.data(1)[:count]
@@ -183,6 +193,7 @@ def _reverse_local(launch: KernelContext) -> None:
 
 BOUND = {
     "specialised": _specialised,
+    "added": _added,
     "echo_bytes": _echo_bytes,
     "reverse_local": _reverse_local,
     **dict.fromkeys(("any_8", "any_16", "any_32", "any_64"), _echo),

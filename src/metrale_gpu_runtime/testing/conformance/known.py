@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ...capabilities import Capabilities
 from ...kernel import Kernel
-from ...scalars import ScalarType
+from ...scalars import ScalarType, i32, i64
 
 
 def knows(kernel: Kernel, index: int, fact: str) -> bool:
@@ -20,3 +21,8 @@ def takes(kernel: Kernel, index: int, scalar: ScalarType) -> bool:
     parameter = kernel.signature.parameter(index)
     readings = parameter.readings() if parameter is not None else None
     return readings is None or scalar in readings
+
+
+def index_of_write_at(capabilities: Capabilities) -> ScalarType:
+    """The type in which `write_at` takes its index: i64, or i32 on a device that has not that."""
+    return i32 if "i64" in capabilities.unsupported_scalars else i64

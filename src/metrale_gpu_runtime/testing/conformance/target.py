@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ...kernel import Kernel, Module
 
 KERNELS = Path(__file__).with_name("kernels")
-"""The folder of the suite's kernels: `suite`, `doubled` and `plus_hundred` as .cu, .ptx and .metal; `bound` as .metal,
-for devices that bind arguments one by one."""
+"""The folder of the suite's kernels: `suite`, `doubled` and `plus_hundred` as .cu, .ptx, .metal, .cl and .wgsl; `bound`
+as .metal, .cl and .wgsl, for devices that bind arguments one by one; `half` as .wgsl."""
 
 SIGNATURES: Mapping[str, str] = MappingProxyType(
     {
@@ -47,8 +47,8 @@ class ConformanceTarget(ABC):
     def load(self, gpu: GpuBackend, kernels: str, name: str | None = None) -> Module:
         """Load one of the kernel files of KERNELS as module `name` (its own name by default).
 
-        The default loads the PTX, the CUDA C where the backend compiles that and takes no PTX, or Metal's; a backend
-        for another language overrides this.
+        The default loads the form that the backend takes: PTX, CUDA C where it compiles that and takes no PTX, Metal's,
+        OpenCL C or WGSL; a backend for another language overrides this.
         """
         return gpu.load_module(name or kernels, path=KERNELS / kernels)
 
@@ -98,6 +98,12 @@ class ConformanceTarget(ABC):
             self.load(gpu, "suite", name)
         return gpu.kernel(name, function, signature=signature)
 
+    def kernel_of(self, gpu: GpuBackend, kernels: str, function: str) -> Kernel:
+        """A kernel of another of the kernel files, loaded once per backend."""
+        if not gpu.has_module(kernels):
+            self.load(gpu, kernels)
+        return gpu.kernel(kernels, function)
+
     @contextmanager
     def no_launch(self, gpu: GpuBackend) -> Iterator[None]:
         """Assert that the driver gets no call inside, where the target can count them."""
@@ -108,7 +114,7 @@ class ConformanceTarget(ABC):
 
 
 class OpenTarget(ConformanceTarget):
-    """Any backend that `open_backend(spec)` opens and that takes PTX, CUDA C or Metal source."""
+    """Any backend that `open_backend(spec)` opens and that takes PTX, CUDA C, Metal source, OpenCL C or WGSL."""
 
     def __init__(self, spec: str, known_gaps: Mapping[str, str] | None = None) -> None:
         self.name = spec

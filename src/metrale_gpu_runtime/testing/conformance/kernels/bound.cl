@@ -19,3 +19,10 @@ kernel void any_8(global struct Any8 *out, struct Any8 value) { if (get_global_i
 kernel void any_16(global struct Any16 *out, struct Any16 value) { if (get_global_id(0) == 0) *out = value; }
 kernel void any_32(global struct Any32 *out, struct Any32 value) { if (get_global_id(0) == 0) *out = value; }
 kernel void any_64(global struct Any64 *out, struct Any64 value) { if (get_global_id(0) == 0) *out = value; }
+
+// Two parameters that are only read, for one buffer behind both.
+kernel void added(global uint *out, global const uint *a, global const uint *b, uint count)
+{
+    uint i = get_global_id(0);
+    if (i < count) out[i] = a[i] + b[i];
+}

@@ -60,3 +60,11 @@ kernel void any_64(device Any64 *out [[buffer(0)]], constant Any64 &value [[buff
 {
     if (i == 0) *out = value;
 }
+
+// Two parameters that are only read, for one buffer behind both.
+kernel void added(device uint *out [[buffer(0)]], const device uint *a [[buffer(1)]],
+                  const device uint *b [[buffer(2)]], constant uint &count [[buffer(3)]],
+                  uint i [[thread_position_in_grid]])
+{
+    if (i < count) out[i] = a[i] + b[i];
+}

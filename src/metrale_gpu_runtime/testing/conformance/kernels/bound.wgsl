@@ -32,3 +32,14 @@ fn any_32(@builtin(global_invocation_id) id: vec3u) {
 fn any_64(@builtin(global_invocation_id) id: vec3u) {
     if (id.x == 0u) { words = any_words; }
 }
+
+@group(0) @binding(0) var<storage, read_write> result: array<u32>;
+@group(0) @binding(1) var<storage, read> a: array<u32>;
+@group(0) @binding(2) var<storage, read> b: array<u32>;
+@group(0) @binding(3) var<uniform> length: u32;
+
+// Two parameters that are only read, for one buffer behind both.
+@compute @workgroup_size(block_x)
+fn added(@builtin(global_invocation_id) id: vec3u) {
+    if (id.x < length) { result[id.x] = a[id.x] + b[id.x]; }
+}

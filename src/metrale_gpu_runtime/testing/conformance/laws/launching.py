@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -14,6 +15,7 @@ from ....errors import (
     ArgumentRangeError,
     GpuError,
     LaunchError,
+    NotSupported,
 )
 from ....launch import KernelLaunch
 from ....scalars import u32
@@ -181,3 +183,59 @@ def a_launch_of_the_seeds_form_is_checked_too(target: ConformanceTarget) -> None
         refused(
             target, gpu, lambda: gpu.launch_typed(kernel, 1, 2, 0, None, launch.kernel_args[:3]), ArgumentCountError
         )
+
+
+@case(invariants=(6, 7), needs=("aliased_writes",))
+def memory_may_be_given_twice(target: ConformanceTarget) -> None:
+    """A kernel is given one buffer to read and to write, and two pointers into one; it computes as if in place."""
+    with target.opened() as gpu:
+        kernel = target.kernel(gpu, "scale_add")
+        step = max(gpu.capabilities.buffer_offset_alignment // 4, 4)
+        values = gpu.array(np.arange(step + 3, dtype=np.float32))
+        kernel[1, 3](values, values, u32(3), 10.0)
+        kernel[1, 3](values.ptr, values.ptr + 4 * step, u32(3), 100.0)
+        expected = np.arange(step + 3, dtype=np.float32)
+        expected[:3] *= 11
+        expected[step:] += 100 * expected[:3]
+        np.testing.assert_array_equal(values.numpy(), expected)
+
+
+@case(invariants=(6, 7), where=("not aliased_writes",))
+def memory_given_twice_is_refused_where_it_is_written(target: ConformanceTarget) -> None:
+    """Where what is written may not be bound twice, each way of giving it twice is refused and names both arguments."""
+    with target.opened() as gpu, gpu.create_stream() as stream:
+        kernel = target.kernel(gpu, "scale_add")
+        step = max(gpu.capabilities.buffer_offset_alignment, 16)
+        both, other = gpu.empty(2 * step, np.uint8), gpu.array(np.zeros(3, dtype=np.float32))
+        both.fill(0)
+        # The kernel is made ready at its first launch.
+        kernel[1, 3](other, both.ptr, u32(3), 1.0)
+
+        def launch(x: object, y: object) -> KernelLaunch:
+            return KernelLaunch(gpu, kernel).block(3).arg_ptr(x).arg_ptr(y).arg_u32(3).arg_f32(1.0)
+
+        prepared = kernel[1, 3].prepare(other, both.ptr, u32(3), 1.0)
+        slotted = launch(slot("x"), both.ptr).prepare()
+        with gpu.sequence() as sequence:
+            launch(other, slot("y")).launch()
+        with gpu.capture(stream) as capture:
+            launch(slot("x"), other).launch(stream)
+        ways: tuple[Callable[[], object], ...] = (
+            launch(both.ptr, both.ptr).launch,
+            launch(both.ptr, both.ptr + step).launch,
+            partial(kernel[1, 3], both.ptr + step, both.ptr, u32(3), 1.0),
+            partial(kernel[1, 3].prepare, both.ptr, both.ptr + step, u32(3), 1.0),
+            partial(prepared, both.ptr + step, both.ptr, u32(3), 1.0),
+            partial(slotted, x=both.ptr + step),
+            partial(sequence, y=other),
+            partial(capture.graph.launch, stream, x=other),
+        )
+        for way in ways:
+            refused(target, gpu, way, NotSupported, says=("scale_add", "argument 0", "argument 1"))
+        gpu.synchronize()
+        assert not other.numpy().any()
+        # What is only read may be given as often as one likes.
+        added = target.kernel_of(gpu, "bound", "added")
+        numbers, out = gpu.array(np.array([3, 5, 9], dtype=np.uint32)), gpu.empty(3, np.uint32)
+        added[1, 3](out, numbers, numbers, u32(3))
+        assert out.numpy().tolist() == [6, 10, 18]
