@@ -131,6 +131,12 @@ _PROFILES = {
         managed_memory=False,
         pinned_memory=False,
         event_timing=False,
+        null_pointers=False,
+        aliased_writes=False,
+        bounded_accesses=True,
+        function_constants=True,
+        module_variables=False,
+        mangled_names=False,
         # WGSL's host-shareable scalars are i32, u32, f32, and f16 where that feature was asked for.
         unsupported_scalars=frozenset({"u8", "i8", "u16", "i16", "u64", "i64", "f16", "bf16", "f64", "bool", "c128"}),
     ),

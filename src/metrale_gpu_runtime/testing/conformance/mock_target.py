@@ -24,6 +24,7 @@ _OF_METAL = {
         )
     ),
 }
+_OF_WGSL = {"at_most_64": FunctionAttributes(required_block=(64, 1, 1))}
 
 
 class MockTarget(ConformanceTarget):
@@ -56,12 +57,12 @@ class MockTarget(ConformanceTarget):
 
     @property
     def _suffix(self) -> str:
-        """A Mac's kernels are Metal's, so that what is read of them is checked as it is there."""
-        return ".metal" if self.profile == "M2" else ""
+        """A device's own language where the engine reads that, so that what is read of it is checked as it is there."""
+        return {"M2": ".metal", "WebGPU": ".wgsl"}.get(self.profile, "")
 
     def _attributes(self, function: str) -> FunctionAttributes | None:
-        # Of PTX the mock reads it itself; of Metal the device's compiler tells it.
-        return _OF_METAL.get(function) if self._suffix else None
+        # Of PTX the mock reads it itself; of the others the device's compiler tells it.
+        return {".metal": _OF_METAL, ".wgsl": _OF_WGSL}.get(self._suffix, {}).get(function)
 
     def driver_calls(self, gpu: GpuBackend) -> int | None:
         assert isinstance(gpu, MockGpuBackend)
