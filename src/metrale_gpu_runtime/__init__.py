@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from .buffers import InOut as InOut
     from .buffers import Out as Out
     from .capabilities import Capabilities as Capabilities
+    from .checkup import doctor as doctor
     from .discovery import BackendState as BackendState
     from .discovery import available_backends as available_backends
-    from .discovery import doctor as doctor
     from .discovery import open_backend as open_backend
     from .errors import AllocationInUse as AllocationInUse
     from .errors import ArgumentCountError as ArgumentCountError
@@ -121,7 +121,8 @@ _HOMES = {
     "backend": ("GpuBackend",),
     "buffers": ("DeviceBuffer", "In", "InOut", "Out"),
     "capabilities": ("Capabilities",),
-    "discovery": ("BackendState", "available_backends", "doctor", "open_backend"),
+    "checkup": ("doctor",),
+    "discovery": ("BackendState", "available_backends", "open_backend"),
     "errors": (
         "AllocationInUse",
         "ArgumentCountError",

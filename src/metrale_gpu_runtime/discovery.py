@@ -77,7 +77,7 @@ class BackendSpec:
         # takes longer than opening the mock.
         if name not in ("auto", "gpu", *BUILT_IN) and name not in _plug_ins():
             raise BackendUnavailable(
-                f"no backend is called {name!r}; there are auto, gpu, {', '.join(_known_names())}. "
+                f"no backend is called {name!r}; there are auto, gpu, {', '.join(known_names())}. "
                 f"Others come as plug-ins (entry point group {ENTRY_POINTS!r})",
                 backend=name,
             )
@@ -92,7 +92,8 @@ def _plug_ins() -> dict[str, Any]:
     return {point.name: point for point in entry_points(group=ENTRY_POINTS)}
 
 
-def _known_names() -> list[str]:
+def known_names() -> list[str]:
+    """The names of all backends: this package's, and those of plug-ins."""
     return list(dict.fromkeys((*GPUS, *BUILT_IN, *_plug_ins())))
 
 
@@ -121,7 +122,7 @@ def factory(name: str) -> DriverFactory:
 
 def available_backends() -> dict[str, BackendState]:
     """Each known backend with its devices, or the reason why it cannot be used here. Never raises; opens nothing."""
-    return {name: _state(name) for name in _known_names()}
+    return {name: _state(name) for name in known_names()}
 
 
 def _engine(name: str) -> Callable[..., GpuBackend]:
@@ -140,14 +141,6 @@ def _state(name: str) -> BackendState:
     except Exception as error:
         # A broken plug-in or library must not hide the others; what it said is the reason.
         return BackendState(name, reason=f"{type(error).__name__}: {error}")
-
-
-def doctor() -> str:
-    """What `available_backends` found, as text, with the settings that were read."""
-    lines = [str(state) for state in available_backends().values()]
-    chosen = os.environ.get("METRALE_BACKEND")
-    lines.append(f"METRALE_BACKEND is {chosen!r}" if chosen else "METRALE_BACKEND is not set: auto chooses")
-    return "\n".join(lines)
 
 
 def open_backend(

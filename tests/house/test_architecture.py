@@ -40,7 +40,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "cuda_images",
         "code_objects",
     ),
-    ("driver",),
+    ("driver", "code_cache"),
     ("drivers",),
     # the engine: knows the contract, never a driver
     (
@@ -71,15 +71,15 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "trace",
         "waiting",
     ),
-    ("discovery",),
+    ("discovery", "checkup"),
     ("testing", "cli"),
     ("__init__", "__main__"),
 )
 ENGINE, DRIVERS = FLOORS[3], FLOORS[2]
 
-# CUDA and HIP are two vocabularies of one session; how a child process lists devices, and that a process was forked, are any driver's.
+# CUDA and HIP are two vocabularies of one session; children that list devices or try a driver, what they found, and that a process was forked, are any driver's.
 SHARED_BY = {"cuda": ("session",), "hip": ("session",)}
-SHARED_BY_ALL = ("forks", "listing")
+SHARED_BY_ALL = ("diagnosis", "forks", "listing", "probing", "remedies")
 
 
 def _floor(room: str) -> int:

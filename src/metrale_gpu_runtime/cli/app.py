@@ -32,6 +32,15 @@ def _backend(spec: str) -> str:
     return spec
 
 
+def _required(names: list[str] | None) -> list[str] | None:
+    from ..discovery import known_names
+
+    unknown = [name for name in names or () if name not in known_names()]
+    if unknown:
+        raise typer.BadParameter(f"no backend is called {unknown[0]!r}; there are {', '.join(known_names())}")
+    return names
+
+
 BackendOption = Annotated[
     str,
     typer.Option(
@@ -64,6 +73,20 @@ def devices(json: JsonOption = False) -> None:
     from .devices import show_devices
 
     show_devices(json, Console())
+
+
+@app.command()
+def doctor(
+    json: JsonOption = False,
+    require: Annotated[
+        list[str] | None,
+        typer.Option("--require", callback=_required, help="Exit with 1 unless it is usable; may be repeated."),
+    ] = None,
+) -> None:
+    """For each backend what was looked for, where, what was found, and the one command that would make it usable."""
+    from .doctor import show_report
+
+    show_report(json, tuple(require or ()), Console())
 
 
 @app.command()

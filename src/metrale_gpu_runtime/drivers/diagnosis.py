@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 FOUND, MISSING, BROKEN, NOTE = "found", "missing", "broken", "note"
@@ -10,7 +11,7 @@ FOUND, MISSING, BROKEN, NOTE = "found", "missing", "broken", "note"
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One thing that was looked for: `where` are the places, variables or calls, `detail` what was found or is wrong."""
+    """One thing that was looked for: `where` are places, variables or calls, `detail` what was found or is wrong."""
 
     what: str
     state: str
@@ -35,3 +36,10 @@ class Diagnosis:
         reason = self.reason.replace(";", ",")
         advice = f"{self.remedy} (`metrale-gpu doctor` tells more)" if self.remedy else "see `metrale-gpu doctor`"
         return f"{reason}; {advice}"
+
+
+def variables(environment: Mapping[str, str], names: Sequence[str]) -> list[Observation]:
+    """The environment variables that were read: those that are set, then in one line those that are not."""
+    seen = [Observation("variable", NOTE, f"{name}={environment[name]}") for name in names if environment.get(name)]
+    unset = [name for name in names if not environment.get(name)]
+    return [*seen, Observation("variables", NOTE, f"not set: {', '.join(unset)}")] if unset else seen

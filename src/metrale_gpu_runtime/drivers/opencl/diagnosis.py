@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from ..diagnosis import BROKEN, FOUND, MISSING, NOTE, Diagnosis, Observation
+from ..diagnosis import BROKEN, FOUND, MISSING, NOTE, Diagnosis, Observation, variables
 from ..probing import ChildEnd, run_probe
 from ..remedies import as_root, family, in_container, software_opencl, system_packages
 from . import vendor_probe
@@ -120,17 +120,14 @@ def _identify(path: str, home: str, empty: str) -> Loader:
 
 def _variables(loader: Loader, environment: Mapping[str, str]) -> list[Observation]:
     read = VARIABLES.get(loader.kind, ALL_VARIABLES)
-    seen = []
-    for name in ALL_VARIABLES:
-        value = environment.get(name)
-        if value and name in read:
-            seen.append(Observation("variable", NOTE, f"{name}={value}", (name,)))
-        elif value:
-            seen.append(Observation("variable", BROKEN, f"{name}={value}, which this loader does not read", (name,)))
-        else:
-            state = "not set" if name in read else "not set (this loader does not read it)"
-            seen.append(Observation("variable", NOTE, f"{name} is {state}", (name,)))
-    return seen
+    ignored = [name for name in ALL_VARIABLES if name not in read and environment.get(name)]
+    return [
+        *variables(environment, read),
+        *(
+            Observation("variable", BROKEN, f"{name}={environment[name]}, which this loader does not read")
+            for name in ignored
+        ),
+    ]
 
 
 def _of_place(place: Place) -> Observation:
@@ -241,18 +238,18 @@ def _cause(loader: Loader, read: Sequence[Place], tried: Sequence[_Tried], said:
         f"{each.path}{f' ({each.named_by})' if each.named_by else ''}, which {each.problem or 'has entries'}"
         for each in read
     )
-    variables = set_variables(loader, os.environ)
+    chosen = set_variables(loader, os.environ)
     drivers_without = any(place.entries for place in default_places(loader))
     install = software_opencl(reads_wheels=bool(loader.own_folder))
     if not tried:
         reason = f"no OpenCL driver is registered: the loader ({loader}) reads {shown}"
-        return reason, f"unset {' '.join(variables)}" if variables and drivers_without else install
+        return reason, f"unset {' '.join(chosen)}" if chosen and drivers_without else install
     broken = [each for each in tried if not each.works]
     if broken:
         others = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
         reason = f"no OpenCL driver works: {broken[0].detail}{others}"
-        if variables and drivers_without and any(each.named_by in variables for each in broken):
-            return reason, f"unset {' '.join(variables)}"
+        if chosen and drivers_without and any(each.named_by in chosen for each in broken):
+            return reason, f"unset {' '.join(chosen)}"
         return reason, _bring(broken[0].entry) or install
     return f"the drivers work one by one, but together they give no device ({said})", ""
 

@@ -1,4 +1,4 @@
-"""Where the Vulkan loader looks for drivers on Linux, read as it reads it: variables, folders, manifests. Loads nothing.
+"""Where the Vulkan loader looks for drivers on Linux, read as it reads it: variables, folders, manifests; loads none.
 
 Source: LoaderDriverInterface.md and LoaderInterfaceArchitecture.md of Khronos' Vulkan-Loader.
 """
@@ -103,7 +103,7 @@ def _folder(folder: str, named_by: str) -> ManifestPlace:
 
 
 def read_manifest(file: str) -> Manifest:
-    """A driver's manifest. A library with a slash in its name lies relative to it; a bare name is the system's to find."""
+    """A driver's manifest. A library with a slash lies relative to the file; a bare name is the system's to find."""
     try:
         content = json.loads(Path(file).read_bytes())
         driver = content["ICD"]

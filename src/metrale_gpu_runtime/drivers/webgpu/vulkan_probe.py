@@ -6,6 +6,7 @@ The Vulkan calls go by ctypes; source of the structures and numbers: vulkan_core
 from __future__ import annotations
 
 import ctypes
+import importlib
 import os
 from typing import Any
 
@@ -23,29 +24,35 @@ DRIVER = f"import sys; from {__name__} import print_driver; print_driver(sys.arg
 
 
 def print_adapters() -> None:
-    """Import wgpu, load its native library, then list the adapters with their kind; no canvas, no display."""
-    import wgpu
+    """Load wgpu's native library, then list the adapters with their kind and why one cannot be used."""
+    from ...errors import BackendUnavailable
+    from .adapters import find_adapters
+    from .bindings import load_bindings
 
-    facts: dict[str, Any] = {"version": wgpu.__version__}
+    native = importlib.import_module("wgpu.backends.wgpu_native")
+    facts: dict[str, Any] = {
+        "native": ".".join(str(part) for part in native.lib_version_info),
+        "library": mapped_file("libwgpu_native") or str(native.lib_path),
+    }
+    # From here on Vulkan's drivers are loaded, and may crash.
     tell(**facts)
-    from wgpu.backends.wgpu_native import _ffi
+    try:
+        bindings = load_bindings()
+    except BackendUnavailable as error:
+        tell(**facts, problem=str(error).removeprefix("webgpu: "))
+        return
 
-    facts["library"] = str(_ffi.lib_path)
-    facts["native"] = ".".join(str(part) for part in _ffi.lib_version_info)
-    tell(**facts)
-    adapters = []
-    for adapter in wgpu.gpu.enumerate_adapters_sync():
-        info, limits = adapter.info, adapter.limits
-        adapters.append(
-            {
-                "name": str(info["device"]),
-                "driver": str(info["description"]),
-                "kind": str(info["adapter_type"]),
-                "backend": str(info["backend_type"]),
-                "storage_buffers": int(limits.get("max-storage-buffers-per-shader-stage", 0)),
-            }
-        )
-    tell(**facts, adapters=adapters)
+    found = [
+        {
+            "name": each.name,
+            "driver": each.driver,
+            "graphics": each.graphics,
+            "kind": "software" if each.is_software else each.kind,
+            "reason": each.reason or "",
+        }
+        for each in find_adapters(bindings)
+    ]
+    tell(**facts, adapters=found)
 
 
 def print_vulkan() -> None:
