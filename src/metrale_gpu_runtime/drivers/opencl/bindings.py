@@ -11,6 +11,7 @@ from typing import Any
 from ...errors import BackendUnavailable
 from ..forks import generation
 from .entry_points import EntryPoints
+from .pocl_cache import provide_folder
 
 INSTALL = "pip install 'metrale-gpu-runtime[opencl]', or 'pyopencl[pocl]' for one that comes with a driver for the CPU"
 
@@ -50,6 +51,7 @@ def load_bindings() -> Bindings:
     with _lock:
         _loaded_in = generation.number
         if _loaded is None:
+            provide_folder()
             try:
                 module = importlib.import_module("pyopencl")
                 _loaded = Bindings(module, EntryPoints.of_library(str(module._cl.__file__)))

@@ -72,6 +72,8 @@ def read_capabilities(bindings: Bindings, found: Found, *, memory: str) -> Capab
         unified_memory=bool(device.host_unified_memory),
         pageable_memory_access=bool(grains & FINE_GRAIN_SYSTEM),
         explicit_residency=is_svm and not grains & FINE_GRAIN_SYSTEM,
+        # A kernel that reaches where it must not takes the process along, or spoils other memory: nothing tells of it.
+        kernel_faults=False,
         module_variables=False,
         mangled_names=False,
         # Drivers wait for threads of theirs, which a fork loses.

@@ -11,8 +11,6 @@ from typing import Any
 
 from ...errors import BackendUnavailable
 from .bindings import Bindings
-from .faults import PLATFORM_NOT_FOUND
-from .loader import describe_loader
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +43,24 @@ def find_devices(bindings: Bindings) -> list[Found]:
     try:
         platforms = cl.get_platforms()
     except cl.Error as error:
-        if error.code != PLATFORM_NOT_FOUND:
-            raise BackendUnavailable(f"opencl: {error}\n{describe_loader(cl)}", backend="opencl") from error
-        platforms = []
+        raise _unavailable() from error
     found: list[Found] = []
-    silent = []
     for number, platform in enumerate(platforms):
         try:
             devices = platform.get_devices()
-        except cl.Error as error:
-            silent.append(f"{platform.name}: {bindings.code_name(error.code)}")
-            continue
-        if not devices:
-            silent.append(f"{platform.name}: no device")
+        except cl.Error:
+            continue  # a platform that is broken hides no other; if there is no other, it is looked at
         for device_number, device in enumerate(devices):
             found.append(Found(len(found), number, device_number, platform, device))
     if not found:
-        what = f"{len(platforms)} platforms, none with a device ({'; '.join(silent)})" if platforms else "no platform"
-        raise BackendUnavailable(f"opencl: there is {what}\n{describe_loader(cl)}", backend="opencl")
+        raise _unavailable()
     return found
+
+
+def _unavailable() -> BackendUnavailable:
+    from .diagnosis import why_unusable
+
+    return BackendUnavailable(f"opencl: {why_unusable()}", backend="opencl")
 
 
 def choose_device(found: Sequence[Found], words: Sequence[str]) -> int:

@@ -53,6 +53,7 @@ class OpenclFactory(DriverFactory):
         from .capabilities import svm_grains
         from .devices import find_devices
         from .driver import OpenclDriver
+        from .pocl_cache import warn_of_temporary
 
         there = find_devices(bindings)
         if index >= len(there):
@@ -67,4 +68,6 @@ class OpenclFactory(DriverFactory):
                 '(CL_DEVICE_SVM_CAPABILITIES); open it with memory="buffers"',
                 backend="opencl",
             )
+        if "pocl" in found.platform_title.lower():
+            warn_of_temporary()
         return OpenclDriver(bindings, found, memory=str(memory or ("svm" if has_svm else "buffers")))

@@ -5,6 +5,7 @@ clGetKernelArgInfo names a structure or a typedef and tells nothing of it, and d
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -40,7 +41,8 @@ def probe(
     """
     scalars = [*_SCALARS, *(["half"] if has_half else []), *(["double"] if has_double else [])]
     known = [scalar + lanes for scalar in scalars for lanes in _LANES]
-    every = tuple(dict.fromkeys((*needed, *wanted)))
+    text = image.data.decode()
+    every = (*needed, *(each for each in wanted if _may_be_complete(each, text)))
     attempts = [(every, known), (tuple(needed), known), (tuple(needed), [])]
     for types, tags in attempts:
         if not types:
@@ -55,6 +57,12 @@ def probe(
             for type, (nbytes, padded, tag) in zip(types, zip(*[iter(words)] * _WORDS, strict=True), strict=True)
         }
     return {}
+
+
+def _may_be_complete(type: str, text: str) -> bool:
+    """False for a structure whose members no text here could hold: some compilers print an error by themselves."""
+    tag = type.rpartition(" ")[2]
+    return tag == type or "#include" in text or re.search(rf"\b{re.escape(tag)}\b[^;{{}}()]*{{", text) is not None
 
 
 def _kernel(types: Sequence[str], tags: Sequence[str]) -> str:

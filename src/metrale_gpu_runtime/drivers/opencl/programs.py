@@ -138,7 +138,7 @@ class Programs:
         return tuple(name for name in names.strip("\0").split(";") if name)
 
     def function(self, module: ModuleHandle, name: str) -> KernelHandle:
-        """The handle of a kernel. Raises KernelNotFound, NotSupported for one that takes images."""
+        """The handle of a kernel. Raises KernelNotFound."""
         loaded = self._modules[module]
         with loaded.lock:
             known = loaded.kernels.get(name)
@@ -166,7 +166,7 @@ class Programs:
             if int(error.code) == INVALID_KERNEL_NAME:
                 raise _not_found(loaded, name, f"it has no {name!r}") from error
             raise refused_by(self._bindings, error, f"kernel {name} of module {loaded.name!r}") from error
-        arguments = read_arguments(self._bindings, first, module=loaded.name, name=name)
+        arguments = read_arguments(self._bindings, first, name)
         bound = None
         if arguments is not None:
             self._probe(loaded, arguments)
@@ -175,16 +175,10 @@ class Programs:
 
     def _probe(self, loaded: _Module, arguments: tuple[ArgumentInfo, ...]) -> None:
         """Learn the types of these parameters, where the module's text has words of its own for them."""
-        needed = [
-            each
-            for each in unknown_types(each for each in arguments if each.kind == "value")
-            if each not in loaded.probed
-        ]
-        wanted = [
-            each
-            for each in unknown_types(each for each in arguments if each.kind != "value")
-            if each not in loaded.probed
-        ]
+        unknown = [each for each in unknown_types(arguments) if each not in loaded.probed]
+        values = set(unknown_types(each for each in arguments if each.kind == "value"))
+        needed = [each for each in unknown if each in values]
+        wanted = [each for each in unknown if each not in values]
         if loaded.source is None or not (needed or wanted):
             return
         loaded.probed.update(

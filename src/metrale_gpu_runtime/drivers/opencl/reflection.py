@@ -1,18 +1,16 @@
 """A kernel's parameters as the driver tells them, where it was built with argument info.
 
-Source: clGetKernelArgInfo (which says nothing of sizes), the OpenCL 3.0 C specification, "Built-in Scalar Data Types",
-"Built-in Vector Data Types".
+Source: clGetKernelArgInfo, which says nothing of sizes.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from ...driver import KernelBinding
-from ...errors import NotSupported
+from ...signature.opencl_types import find_opencl_type
 from .bindings import Bindings
 from .faults import KERNEL_ARG_INFO_NOT_AVAILABLE, refused_by
 
@@ -22,25 +20,7 @@ GLOBAL, LOCAL, CONSTANT = 0x119B, 0x119C, 0x119D
 CONST = 1
 """CL_KERNEL_ARG_TYPE_CONST (cl.h)."""
 
-_SCALARS: Final[Mapping[str, int]] = {
-    **dict.fromkeys(("char", "uchar"), 1),
-    **dict.fromkeys(("short", "ushort", "half"), 2),
-    **dict.fromkeys(("int", "uint", "float"), 4),
-    **dict.fromkeys(("long", "ulong", "double"), 8),
-}
-_LONG_NAMES: Final[Mapping[str, str]] = {
-    "signed char": "char",
-    "unsigned char": "uchar",
-    "signed short": "short",
-    "unsigned short": "ushort",
-    "signed int": "int",
-    "unsigned int": "uint",
-    "unsigned": "uint",
-    "signed long": "long",
-    "unsigned long": "ulong",
-}
-_BUILT_IN: Final = re.compile(r"([a-z]+?)(2|3|4|8|16)?")
-_UNBINDABLE: Final = re.compile(r"(?:image\w*_t|sampler_t|queue_t|clk_event_t|reserve_id_t|ndrange_t)\b|\bpipe\b")
+_QUALIFIERS = frozenset({"const", "volatile", "restrict", "__private", "private"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +32,7 @@ class ArgumentInfo:
     kind: str
     access: str
     type_name: str
+    space: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +44,8 @@ class TypeFacts:
     name: str | None = None
 
 
-def read_arguments(bindings: Bindings, kernel: Any, *, module: str, name: str) -> tuple[ArgumentInfo, ...] | None:
-    """The parameters of a cl_kernel in order, None where the program has no argument info.
-
-    Raises NotSupported for an image, a sampler or a pipe.
-    """
+def read_arguments(bindings: Bindings, kernel: Any, name: str) -> tuple[ArgumentInfo, ...] | None:
+    """The parameters of a cl_kernel in order, None where the program has no argument info."""
     cl = bindings.cl
     info = cl.kernel_arg_info
     found = []
@@ -81,13 +59,6 @@ def read_arguments(bindings: Bindings, kernel: Any, *, module: str, name: str) -
             if int(error.code) == KERNEL_ARG_INFO_NOT_AVAILABLE:
                 return None
             raise refused_by(bindings, error, f"parameter {index} of {name}") from error
-        if _UNBINDABLE.search(type_name):
-            raise NotSupported(
-                f"module {module!r}: kernel {name} takes {type_name} {parameter}; there are arguments for memory, "
-                "values and local memory only. Read the pixels from a buffer",
-                backend="opencl",
-                feature=type_name,
-            )
         found.append(_read(index, parameter, space, type_name, qualifiers))
     return tuple(found)
 
@@ -95,28 +66,26 @@ def read_arguments(bindings: Bindings, kernel: Any, *, module: str, name: str) -
 def _read(index: int, name: str, space: int, type_name: str, qualifiers: int) -> ArgumentInfo:
     pointee = type_name[:-1].rstrip() if type_name.endswith("*") else type_name
     if space == LOCAL:
-        return ArgumentInfo(index, name, "local", "read-write", canonical(pointee))
+        return ArgumentInfo(index, name, "local", "read-write", _plain(pointee))
     if space in (GLOBAL, CONSTANT):
         access = "read" if space == CONSTANT or qualifiers & CONST else "read-write"
-        return ArgumentInfo(index, name, "pointer", access, canonical(pointee))
-    return ArgumentInfo(index, name, "value", "read", canonical(type_name))
+        return ArgumentInfo(
+            index, name, "pointer", access, _plain(pointee), "constant" if space == CONSTANT else "global"
+        )
+    return ArgumentInfo(index, name, "value", "read", _plain(type_name))
 
 
-def canonical(type_name: str) -> str:
-    """A type under the one name that OpenCL C has for it."""
-    words = [word for word in type_name.split() if word not in ("const", "volatile", "restrict", "__private")]
-    plain = " ".join(words)
-    return _LONG_NAMES.get(plain, plain)
+def _plain(type_name: str) -> str:
+    """A type without its qualifiers, and under the one name that OpenCL C has for it where it is of OpenCL C."""
+    plain = " ".join(word for word in type_name.split() if word not in _QUALIFIERS)
+    known = find_opencl_type(plain)
+    return known.name if known is not None else plain
 
 
 def built_in(type_name: str) -> TypeFacts | None:
-    """Size and alignment of a scalar or a vector, None for other types. A vector of 3 is as large as one of 4."""
-    match = _BUILT_IN.fullmatch(type_name)
-    if match is None or match[1] not in _SCALARS:
-        return None
-    lanes = int(match[2] or 1)
-    nbytes = _SCALARS[match[1]] * (4 if lanes == 3 else lanes)
-    return TypeFacts(nbytes, nbytes, type_name)
+    """Size and alignment of one of OpenCL C's own types, None for other types."""
+    known = find_opencl_type(type_name)
+    return TypeFacts(known.nbytes, known.align, known.name) if known is not None else None
 
 
 def unknown_types(arguments: Iterable[ArgumentInfo]) -> tuple[str, ...]:
@@ -138,6 +107,7 @@ def kernel_bindings(arguments: Iterable[ArgumentInfo], probed: Mapping[str, Type
                 access=each.access,
                 nbytes=facts.nbytes if facts is not None else None,
                 align=facts.align if facts is not None else None,
+                space=each.space,
                 type_name=(facts.name if facts is not None else None) or each.type_name,
             )
         )
