@@ -11,6 +11,8 @@ from hypothesis import settings
 
 # Before NumPy is imported: every worker would start a BLAS thread per core, and they would spin against each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# What a test compiles, it compiles: the compile cache has tests of its own, which turn it on.
+os.environ.setdefault("METRALE_CACHE", "off")
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent.parent))
 

@@ -51,7 +51,8 @@ class GpuBackend(BufferCalls, LazyCalls, TensorMapCalls, CaptureCalls, ModuleCal
         super().__init__(driver, debug_sync=debug_sync)
         self._waiter = None
         self._modules, self._symbols = {}, {}
-        self._registry = ModuleRegistry(cast(Driver, AskedDriver(self)), self._retire_module)
+        self._registry = ModuleRegistry(cast(Driver, AskedDriver(self)), self._retire_module, self._note_build)
+        driver.code_cache = self._registry.code_cache
         self._default_stream = Stream(self, self._default_lane, is_owned=False)
         _open_backends.add(self)
 

@@ -9,7 +9,7 @@ from rungs import require_rung
 from metrale_gpu_runtime.cuda_images import read_cubin, read_ptx_header
 from metrale_gpu_runtime.drivers.mock.driver import MockDriver
 from metrale_gpu_runtime.errors import CompileError, IncompatibleCode, ModuleLoadError
-from metrale_gpu_runtime.modules.cache import compile_key
+from metrale_gpu_runtime.modules.cache.keys import compile_key
 from metrale_gpu_runtime.modules.compile_target import CompileTarget, _target
 from metrale_gpu_runtime.modules.nvrtc import given_architecture
 from metrale_gpu_runtime.modules.nvrtc_library import supported_architectures

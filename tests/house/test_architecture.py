@@ -37,6 +37,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "slots",
         "elements",
         "ptx",
+        "spirv",
         "cuda_images",
         "code_objects",
     ),

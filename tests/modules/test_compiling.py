@@ -10,7 +10,8 @@ from rungs import require_rung
 
 from metrale_gpu_runtime.errors import BackendUnavailable, CompileError, NotSupported
 from metrale_gpu_runtime.modules import nvrtc_library
-from metrale_gpu_runtime.modules.cache import COMPILED, CompileMemo, compile_key
+from metrale_gpu_runtime.modules.cache import COMPILED, CompileMemo
+from metrale_gpu_runtime.modules.cache.keys import compile_key
 from metrale_gpu_runtime.modules.compiling import compile_cuda
 from metrale_gpu_runtime.modules.nvrtc import CompiledPtx
 from metrale_gpu_runtime.ptx.parser import parse

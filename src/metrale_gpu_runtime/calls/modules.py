@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..books import BackendBooks
 from ..buffers import DeviceBuffer
+from ..code_cache import Build
 from ..driver import MemoryKind
 from ..elements import BYTES
 from ..errors import NotSupported
@@ -226,6 +227,10 @@ class ModuleCalls(StreamCalls):
         return self._ask(None, self._driver.max_cluster_blocks, kernel.handle, geometry)
 
     # ------------------------------------------------ inside
+
+    def _note_build(self, build: Build) -> None:
+        for trace in self._traces:
+            trace.builds.append(build)
 
     def _retire_module(self, module: LoadedModule) -> None:
         """Unload code that can no longer be reached, once nothing queued can be running it.

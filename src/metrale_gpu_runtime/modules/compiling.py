@@ -12,16 +12,22 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..capabilities import Capabilities
+from ..code_cache import CodeCache
 from ..errors import BackendUnavailable, CompileError, NotSupported
-from .cache import COMPILED, compile_key
+from .cache import COMPILED
+from .cache.kept import KeptCode, KeptEntry
+from .cache.keys import CompilationKey, key_of_source
+from .cache.records import read_compiled, write_compiled
+from .cache.toolkit import toolkit_headers
 from .compile_target import compile_target, needs_cubin
 from .host_code import HostCode, host_code_in
 from .nvcc import compile_ptx_by_nvcc, nvcc_on_path
-from .nvrtc import CompiledPtx, compile_ptx, given_architecture
-from .nvrtc_library import INSTALL_HINT, nvrtc_library
+from .nvrtc import CompiledPtx, all_options, compile_ptx, given_architecture
+from .nvrtc_library import INSTALL_HINT, OWN_HEADERS, nvrtc_identity, nvrtc_library
 
 DEFAULT_ARCHITECTURE = "compute_80"
 _NAMED_PIECES = 4
+_NVRTC = "nvrtc"
 
 
 def compile_cuda(
@@ -34,12 +40,14 @@ def compile_cuda(
     architecture: str | None = None,
     debug: bool = False,
     with_cubin: bool = False,
+    cache: CodeCache | None = None,
 ) -> CompiledPtx:
     """Compile CUDA C to PTX for `module`. `path` is where the text came from: its folder is looked through for headers.
 
     `with_cubin` gives machine code too, for a real architecture ("sm_90").
 
-    What this process has compiled before is not compiled again. Raises BackendUnavailable when there is no compiler,
+    What this process has compiled before is not compiled again, nor what an earlier one has kept; `cache` is told which
+    it was. Raises BackendUnavailable when there is no compiler,
     CompileError when the text is refused; for a file with host code and no nvcc that names the host code.
     """
     name = str(path) if path is not None else f"{module}.cu"
@@ -52,18 +60,20 @@ def compile_cuda(
         if nvcc is None:
             raise
         return _by_nvcc(nvcc, module, source, name, options, names, architecture, debug, folders, with_cubin)
-    key = compile_key(
-        source,
-        name=name,
-        options=options,
-        names=names,
-        architecture=architecture,
-        debug=debug,
-        include_paths=folders,
-        compiler=f"{library.path} {library.version}",
-        with_cubin=with_cubin,
-    )
+    kept = cache if isinstance(cache, KeptCode) else KeptCode()
+    shown = f"{name} (debug)" if debug else name
+    # Line information has the whole path of a file.
+    placed = str(path.absolute()) if path is not None else name
+    given = all_options(library, options, architecture, debug, [str(folder) for folder in folders])
+    parts = [nvrtc_identity(), placed, repr(list(names)), repr(given), str(with_cubin)]
+    compilation = key_of_source(_NVRTC, parts, source, options, folders)
+    key = compilation.key
     result = COMPILED.get(key)
+    if result is not None:
+        kept.remembered(_NVRTC, shown)
+        return result
+    entry = kept.entry_of(_NVRTC, shown, key)
+    result = _read(entry)
     if result is None:
         try:
             result = compile_ptx(
@@ -87,8 +97,32 @@ def compile_cuda(
             result = _by_nvcc(nvcc, module, source, name, options, names, architecture, debug, folders, with_cubin)
         if path is None:
             result = _without_folder(result, name)
-        COMPILED.put(key, result)
+        entry.keep(_written(result, compilation, [str(OWN_HEADERS), *map(str, library.header_paths)]))
+    COMPILED.put(key, result)
     return result
+
+
+def _read(entry: KeptEntry) -> CompiledPtx | None:
+    """What an earlier process has kept; None for nothing, and where the compiler's own headers have changed."""
+    if entry.data is None:
+        return None
+    try:
+        result = read_compiled(entry.data)
+    except (ValueError, KeyError, TypeError):  # sound, and of a form that is not ours
+        result = None
+    if result is None:
+        entry.refuse()
+    else:
+        entry.used()
+    return result
+
+
+def _written(compiled: CompiledPtx, compilation: CompilationKey, toolkit: Sequence[str]) -> bytes | None:
+    """What is kept of a compilation; None where it must not be. What nvcc reads beside the headers is not known."""
+    if compilation.key is None or compiled.compiler != "NVRTC":
+        return None
+    headers = toolkit_headers(compilation.elsewhere, toolkit)
+    return write_compiled(compiled, headers) if headers is not None else None
 
 
 def compile_for_device(
@@ -100,6 +134,7 @@ def compile_for_device(
     options: Sequence[str] = (),
     names: Sequence[str] = (),
     debug: bool = False,
+    cache: CodeCache | None = None,
 ) -> tuple[CompiledPtx, tuple[str, ...]]:
     """Compile CUDA C to what a device's driver takes, and notes for people.
 
@@ -118,6 +153,7 @@ def compile_for_device(
             architecture=architecture,
             debug=debug,
             with_cubin=with_cubin,
+            cache=cache,
         )
 
     result = compiled(target.architecture, target.with_cubin and not debug)

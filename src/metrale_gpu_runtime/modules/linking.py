@@ -129,6 +129,8 @@ def load_linked(
         names_of = {id(code): tuple(names) for code in request.parts}
     else:
         names_of = {id(code): _instantiated_in(code, names) for code in request.parts}
+    from .cache import by_drivers
+
     compiler_options = _for_linking(options, request.options)
     parts: list[Part] = []
     images: list[CodeImage] = []
@@ -141,7 +143,7 @@ def load_linked(
             part = Part(label, code)
         parts.append(part)
         images.append(_image(part))
-    linked = driver.link(name, images, request.options)
+    linked = by_drivers.linked(driver, name, images, request.options)
     image, handle = give_to_driver(driver, name, linked, parts)
     return LoadedModule(driver, name, parts, handle, declared=declared, image=image, notes=list(dict.fromkeys(notes)))
 
@@ -173,7 +175,13 @@ def _compiled(
     from .compiling import compile_for_device
 
     compiled, notes = compile_for_device(
-        driver.capabilities, module, code.text(), path=code.path, options=options, names=names
+        driver.capabilities,
+        module,
+        code.text(),
+        path=code.path,
+        options=options,
+        names=names,
+        cache=driver.code_cache,
     )
     return Part(label, code, compiled, tuple(options), tuple(names)), notes
 

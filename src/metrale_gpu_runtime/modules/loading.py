@@ -193,7 +193,14 @@ class LoadedModule:
         code, path = part.code.text(), part.code.path
         options = [option for option in part.options if option not in LTO_OPTIONS]
         return compile_for_device(
-            capabilities, self.name, code, path=path, options=options, names=part.names, debug=debug
+            capabilities,
+            self.name,
+            code,
+            path=path,
+            options=options,
+            names=part.names,
+            debug=debug,
+            cache=self._driver.code_cache,
         )[0]
 
     def _debug_signatures(self, described: Described) -> dict[str, KernelSignature]:
@@ -263,7 +270,13 @@ def load(
         from .compiling import compile_for_device
 
         compiled, notes = compile_for_device(
-            capabilities, name, code.text(), path=code.path, options=options, names=names
+            capabilities,
+            name,
+            code.text(),
+            path=code.path,
+            options=options,
+            names=names,
+            cache=driver.code_cache,
         )
         part = replace(part, compiled=compiled)
         image = _compiled_image(name, compiled)
@@ -281,31 +294,11 @@ def load(
 
 
 def _compile_by_driver(driver: Driver, part: Part, *, debug: bool = False) -> CompiledSource:
-    from .cache import COMPILED_BY_DRIVERS, compile_key
-    from .nvrtc_library import OWN_HEADERS
+    from .cache import by_drivers
 
     code = part.code
-    path = str(code.path) if code.path is not None else None
-    # Compilers that live in a library bring no C headers; ours come last, so that none of the caller's is hidden.
-    folders = [*([code.path.parent] if code.path is not None else []), OWN_HEADERS]
-    key = compile_key(
-        code.text(),
-        name=f"{code.format} {path or part.name}",
-        options=part.options,
-        names=part.names,
-        architecture="",
-        debug=debug,
-        include_paths=folders,
-        compiler=driver.compiler(),
-    )
-    made = COMPILED_BY_DRIVERS.get(key)
-    if made is None:
-        image = CodeImage(part.name, code.format, code.data, part.options)
-        made = driver.compile(
-            image, path=path, names=part.names, folders=[str(folder) for folder in folders], debug=debug
-        )
-        COMPILED_BY_DRIVERS.put(key, made)
-    return replace(made, image=replace(made.image, name=part.name))
+    image = CodeImage(part.name, code.format, code.data, part.options)
+    return by_drivers.compiled(driver, image, path=code.path, names=part.names, debug=debug)
 
 
 def _compiled_image(name: str, compiled: CompiledPtx) -> CodeImage:

@@ -97,9 +97,10 @@ def _advice(log: str) -> str:
     return ""
 
 
-def _options(
+def all_options(
     library: NvrtcLibrary, options: Sequence[str], architecture: str, debug: bool, include_paths: Iterable[str]
 ) -> list[str]:
+    """The options that NVRTC gets for a caller's own: with an architecture, line information and header folders."""
     given = list(options)
     if not any(gives_architecture(option) for option in given):
         given.append(f"--gpu-architecture={architecture}")
@@ -194,14 +195,14 @@ def compile_ptx(
     """
     library = nvrtc_library()
     version = ".".join(map(str, library.version))
-    all_options = _options(library, options, architecture, debug, [os.fspath(path) for path in include_paths])
+    given = all_options(library, options, architecture, debug, [os.fspath(path) for path in include_paths])
     if "\0" in source:
         line = source[: source.index("\0")].count("\n") + 1
         raise CompileError(f"{name}: line {line} holds a zero byte, which ends CUDA C source", module=name, log="")
     with _Program(library, source, name) as program:
         for expression in names:
             program.add_name(expression)
-        code = program.compile(all_options)
+        code = program.compile(given)
         log = program.text("ProgramLog").decode(errors="replace").strip()
         if code != 0:
             errors = first_errors(log) or "  " + (log or program.error_name(code))

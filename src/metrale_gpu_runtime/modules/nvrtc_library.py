@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..code_cache import library_identity
 from ..errors import BackendUnavailable
 
 INSTALL_HINT = "pip install 'metrale-gpu-runtime[nvrtc]'"
@@ -137,6 +138,14 @@ def nvrtc_library() -> NvrtcLibrary:
         f"PTX instead. Looked at:{places}",
         backend="nvrtc",
     )
+
+
+@functools.cache
+def nvrtc_identity() -> str:
+    """NVRTC's version and build, and its builtins': equal ones give equal code. Raises BackendUnavailable."""
+    library = nvrtc_library()
+    builtins = [library_identity(str(each)) for each in sorted(Path(library.path).parent.glob("libnvrtc-builtins.so*"))]
+    return " ".join((f"NVRTC {library.version}", library_identity(library.path), *builtins))
 
 
 @functools.cache

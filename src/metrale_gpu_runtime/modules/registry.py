@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import difflib
 import threading
+import weakref
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..code_cache import Build
 from ..driver import Driver, FunctionAttributes, FunctionConstant
 from ..errors import FunctionConstantError, GpuError, KernelNotFound, ModuleLoadError, NotSupported
 from ..function_constants import NO_CONSTANTS, GivenConstants, read_constants
 from ..handles import KernelHandle
 from ..signature import KernelSignature, parse_declaration
 from ..trace.site import call_site
+from .cache.kept import KeptCode
 from .loading import LoadedModule, load
 from .parts import LinkRequest
 from .sources import CodeInput
 
 _Encoded = tuple[tuple[str, bytes], ...]
+_REMEMBERED_BUILDS = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,17 @@ class Lookup:
     count: int = 1
 
 
+def _teller(registry: weakref.ref[ModuleRegistry]) -> Callable[[Build], None]:
+    """What tells a registry without keeping it: its driver, which has the cache, may outlive it."""
+
+    def tell(build: Build) -> None:
+        own = registry()
+        if own is not None:
+            own._note(build)
+
+    return tell
+
+
 class ModuleRegistry:
     """The modules of one backend. Kernels of different modules never mix, whatever their names.
 
@@ -56,8 +72,16 @@ class ModuleRegistry:
     driver call.
     """
 
-    def __init__(self, driver: Driver, retire: Callable[[LoadedModule], None] | None = None) -> None:
+    def __init__(
+        self,
+        driver: Driver,
+        retire: Callable[[LoadedModule], None] | None = None,
+        told: Callable[[Build], None] | None = None,
+    ) -> None:
         self._driver = driver
+        self._told = told
+        self._builds: deque[Build] = deque(maxlen=_REMEMBERED_BUILDS)
+        self.code_cache = KeptCode(_teller(weakref.ref(self)))
         self._retire = retire if retire is not None else self._unload_now
         self._modules: dict[str, LoadedModule] = {}
         self._loading: set[str] = set()
@@ -273,6 +297,18 @@ class ModuleRegistry:
         """The symbols of a module's variables, or None where they cannot be listed. Raises KernelNotFound."""
         return self.module(module).variable_names()
 
+    # ------------------------------------------------ what was compiled
+
+    @property
+    def builds(self) -> tuple[Build, ...]:
+        """Each time that compiled code was needed: built, or found in the compile cache. The latest 4096, in order."""
+        return tuple(self._builds)
+
+    def _note(self, build: Build) -> None:
+        self._builds.append(build)
+        if self._told is not None:
+            self._told(build)
+
     # ------------------------------------------------ the audit
 
     def _record(self, module: str, function: str, resolved: str | None) -> None:
@@ -292,7 +328,8 @@ class ModuleRegistry:
             return tuple(self._lookups[key] for key in sorted(self._lookups))
 
     def report(self) -> str:
-        """The audit as text: for each loaded module what was asked of it, what was missing, what nobody asked for."""
+        """The audit as text: for each loaded module what was asked of it, what was missing, what nobody asked for; and
+        what was compiled for them or found in the compile cache."""
         lines: list[str] = []
         rows = self.lookups
         for name in dict.fromkeys([*self.module_names(), *(row.module for row in rows)]):
@@ -308,4 +345,9 @@ class ModuleRegistry:
             for symbol in (loaded.function_names() or ()) if loaded is not None else ():
                 if symbol not in asked:
                     lines.append(f"  unasked {symbol}")
+        builds = self.builds
+        if builds:
+            built = sum(each.outcome == "built" for each in builds)
+            lines.append(f"compiled code ({built} built, {len(builds) - built} found in the cache)")
+            lines += [f"  {each}" for each in builds]
         return "\n".join(lines)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..code_cache import Build
 from . import regions
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class Trace:
     backend: str
     device: str
     operations: list[TracedOperation] = field(default_factory=list)
+    builds: list[Build] = field(default_factory=list)
+    """What was compiled meanwhile, or found in the compile cache, with the time that took: no part of a run."""
 
     def __len__(self) -> int:
         return len(self.operations)
@@ -111,6 +114,7 @@ class Trace:
                 "backend": self.backend,
                 "device": self.device,
                 "operations": [asdict(operation) for operation in self.operations],
+                "builds": [asdict(build) for build in self.builds],
             },
             indent=indent,
         )
@@ -123,7 +127,8 @@ class Trace:
             if data["format"] != FORMAT:
                 raise ValueError(f"a trace of format {data['format']!r}; this version reads {FORMAT}")
             operations = [_operation(each) for each in data["operations"]]
-            return cls(str(data["backend"]), str(data["device"]), operations)
+            builds = [Build(**each) for each in data.get("builds", ())]
+            return cls(str(data["backend"]), str(data["device"]), operations, builds)
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"this is no trace: {error}") from error
 

@@ -8,14 +8,22 @@ only where the IR says llvm.fma.
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import re
 import threading
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from . import abi
+
+FORM = "1"
+"""Of the code that is made here: it changes whenever equal text would give other code."""
+
+_NOWHERE: Mapping[str, int] = MappingProxyType({})
 
 # Everything a kernel may call: how its threads are run, and what single PTX instructions mean.
 LIBRARIES = ("scheduler", "semantics")
@@ -78,11 +86,15 @@ def _target() -> tuple[str, str, str]:
     return llvm.get_process_triple(), llvm.get_host_cpu_name(), features
 
 
-def _target_machine() -> Any:
+def _target_machine(*, is_far: bool = False) -> Any:
     import llvmlite.binding as llvm
 
     triple, cpu, features = _target()
-    return llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, features=features, opt=3, jit=True)
+    # The small model reaches what lies within 2 GiB of the code.
+    model = "large" if is_far else "jitdefault"
+    return llvm.Target.from_triple(triple).create_target_machine(
+        cpu=cpu, features=features, opt=3, jit=True, codemodel=model
+    )
 
 
 @cache
@@ -114,12 +126,14 @@ def _constants(kernel_ir: str, param_nbytes: int) -> str:
     )
 
 
-def optimize(kernel_ir: str, param_nbytes: int, libraries: tuple[str, ...] = LIBRARIES) -> tuple[Any, Any]:
+def optimize(
+    kernel_ir: str, param_nbytes: int, libraries: tuple[str, ...] = LIBRARIES, *, is_far: bool = False
+) -> tuple[Any, Any]:
     """The linked and optimised module, as LLVM's ModuleRef, and its TargetMachine. Raises RuntimeError for IR that
     LLVM refuses: a defect of the translator, never of the user's code."""
     import llvmlite.binding as llvm
 
-    machine = _target_machine()
+    machine = _target_machine(is_far=is_far)
     module = llvm.parse_assembly(_without_invariant_loads(kernel_ir) + _constants(kernel_ir, param_nbytes))
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     for name in libraries:
@@ -142,16 +156,51 @@ def optimize(kernel_ir: str, param_nbytes: int, libraries: tuple[str, ...] = LIB
     return module, machine
 
 
-def compile_kernel(kernel_ir: str, param_nbytes: int, libraries: tuple[str, ...] = LIBRARIES) -> CompiledKernel:
-    """Compile one kernel; `kernel_ir` defines what native/abi.h asks of translated code. `param_nbytes` is the size of
-    its parameter block; each launch's block must hold so many bytes (at least 1). Safe from any thread.
+def object_code(
+    kernel_ir: str, param_nbytes: int, libraries: tuple[str, ...] = LIBRARIES, *, is_far: bool = False
+) -> bytes:
+    """One kernel as an object file for this very CPU; `kernel_ir` defines what native/abi.h asks of translated code.
 
-    Raises RuntimeError for IR that LLVM refuses.
+    `is_far`: it names variables outside of it, which may lie anywhere. Safe from any thread. Raises RuntimeError for IR
+    that LLVM refuses.
+    """
+    with _lock:
+        module, machine = optimize(kernel_ir, param_nbytes, libraries, is_far=is_far)
+        return bytes(machine.emit_object(module))
+
+
+def load_object(code: bytes, addresses: Mapping[str, int] = _NOWHERE) -> CompiledKernel:
+    """Load what `object_code` gave, with the addresses of what it names. Safe from any thread.
+
+    Raises RuntimeError for what is no object file.
     """
     import llvmlite.binding as llvm
 
     with _lock:
-        module, machine = optimize(kernel_ir, param_nbytes, libraries)
+        # The loader takes addresses for declarations of a module only.
+        declared = "".join(f"@{name} = external global i8\n" for name in addresses)
+        module, machine = llvm.parse_assembly(declared), _target_machine()
+        module.triple, module.data_layout = machine.triple, str(machine.target_data)
+        file = llvm.ObjectFileRef.from_data(code)
         engine = llvm.create_mcjit_compiler(module, machine)
+        for name, address in addresses.items():
+            engine.add_global_mapping(module.get_global_variable(name), address)
+        engine.add_object_file(file)
         engine.finalize_object()
         return CompiledKernel(engine)
+
+
+def target_facts() -> tuple[str, ...]:
+    """What object code depends on beside a kernel's own text: this module's form, the libraries that are linked in,
+    LLVM's version, this CPU and what it can do."""
+    import llvmlite
+    import llvmlite.binding as llvm
+
+    libraries = (hashlib.sha256(_library(name)).hexdigest() for name in LIBRARIES)
+    return (FORM, *libraries, llvmlite.__version__, repr(llvm.llvm_version_info), *_target())
+
+
+def compile_kernel(kernel_ir: str, param_nbytes: int, libraries: tuple[str, ...] = LIBRARIES) -> CompiledKernel:
+    """Compile one kernel and load it. `param_nbytes` is the size of its parameter block; each launch's block must hold
+    so many bytes (at least 1). Safe from any thread. Raises RuntimeError for IR that LLVM refuses."""
+    return load_object(object_code(kernel_ir, param_nbytes, libraries))

@@ -19,6 +19,7 @@ from .workers import Execution, Need
 
 if TYPE_CHECKING:
     from .driver import CpuDriver
+    from .jit import CompiledKernel
 
 # Waking another thread costs about as much as this: shorter launches run on the calling thread alone.
 _WORTH_HELP_NS = 150_000
@@ -34,7 +35,7 @@ class _Shape:
 
     __slots__ = ("block_count", "first_estimate_ns", "need", "template")
 
-    def __init__(self, kernel: CpuKernel, geometry: Geometry) -> None:
+    def __init__(self, kernel: CpuKernel, code: CompiledKernel, geometry: Geometry) -> None:
         translated = kernel.translated
         threads = geometry.block.volume
         self.block_count = geometry.grid.volume
@@ -47,7 +48,7 @@ class _Shape:
         launch.frame_nbytes = translated.frame_nbytes
         launch.block_count = self.block_count
         self.template = bytes(launch)
-        self.need = Need(kernel.compiled(), threads, translated.frame_nbytes, launch.shared_nbytes)
+        self.need = Need(code, threads, translated.frame_nbytes, launch.shared_nbytes)
         self.first_estimate_ns = threads * _FIRST_NS_PER_THREAD
 
 
@@ -66,7 +67,7 @@ class CpuLaunchTarget(LaunchTarget):
                 feature="local arguments",
             )
         self._driver, self._kernel = driver, kernel
-        self._code = kernel.compiled()
+        self._code = kernel.compiled(driver.code_cache)
         self._block_type = ctypes.c_char * (_LAUNCH_NBYTES + max(1, kernel.param_nbytes) + _PARAMS_ALIGN)
         self._shapes: dict[Geometry, _Shape] = {}
         # Programs launch with one geometry object again and again; hashing it costs as much as a small launch.
@@ -126,7 +127,7 @@ class CpuLaunchTarget(LaunchTarget):
     def _shape(self, geometry: Geometry) -> _Shape:
         if len(self._shapes) >= 64:
             self._shapes.clear()
-        shape = self._shapes[geometry] = _Shape(self._kernel, geometry)
+        shape = self._shapes[geometry] = _Shape(self._kernel, self._code, geometry)
         return shape
 
     def _helpers(self, shape: _Shape) -> int:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ctypes
 import math
 import threading
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ...code_cache import CodeCache
 from ...driver import CodeImage, FunctionAttributes
 from ...errors import KernelNotFound, ModuleLoadError, NotSupported
 from ...handles import KernelHandle
@@ -23,8 +25,15 @@ MAX_THREADS_PER_BLOCK = 1024
 class CpuKernel:
     """One kernel of a module: its translation, and its machine code once that is needed."""
 
-    def __init__(self, handle: KernelHandle, function: Function, translated: TranslatedKernel) -> None:
+    def __init__(
+        self,
+        handle: KernelHandle,
+        function: Function,
+        translated: TranslatedKernel,
+        variables: Mapping[str, tuple[int, int]],
+    ) -> None:
         self.handle, self.name, self.translated = handle, function.name, translated
+        self._variables = variables
         self.parameters = tuple(
             (offset, parameter.nbytes)
             for offset, parameter in zip(function.parameter_offsets(), function.parameters, strict=True)
@@ -50,15 +59,16 @@ class CpuKernel:
             parameters=self.parameters,
         )
 
-    def compiled(self) -> CompiledKernel:
-        """Its machine code; the first call compiles it."""
+    def compiled(self, code_cache: CodeCache) -> CompiledKernel:
+        """Its machine code; the first call compiles it, or loads what the cache has kept of it."""
         code = self._compiled
         if code is None:
-            from .jit import compile_kernel
+            from .kept_code import kernel_code
 
             with self._lock:
                 if self._compiled is None:
-                    self._compiled = compile_kernel(self.translated.ir, self.param_nbytes)
+                    text = self.translated.ir
+                    self._compiled = kernel_code(code_cache, self.name, text, self.param_nbytes, self._variables)
                 code = self._compiled
         return code
 
@@ -103,7 +113,7 @@ class CpuModule:
             translated = translate(
                 self._ptx, name, module_name=self.name, check=self._check, global_addresses=addresses
             )
-            kernel = self.kernels[name] = CpuKernel(handle, function, translated)
+            kernel = self.kernels[name] = CpuKernel(handle, function, translated, self.variables)
             return kernel
 
     def symbol(self, name: str) -> tuple[int, int]:

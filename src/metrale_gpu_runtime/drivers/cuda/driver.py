@@ -57,5 +57,9 @@ class CudaDriver(SessionDriver):
             device=self.capabilities.device,
         )
 
+    def linker(self) -> str | None:
+        identity = linking.linker_identity()
+        return f"{identity} for {self.architecture()}" if identity is not None else None
+
     def link(self, name: str, images: Sequence[CodeImage], options: Sequence[str] = ()) -> CodeImage:
         return linking.link(name, images, architecture=self.architecture(), options=options)

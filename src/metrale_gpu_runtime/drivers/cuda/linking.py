@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from ...code_cache import library_identity
 from ...cuda_images import Architecture
 from ...driver import CodeImage
 from ...errors import BackendUnavailable, CompileError, ModuleLoadError
@@ -127,6 +128,19 @@ def _nvjitlink() -> ModuleType | Any:
             backend="nvjitlink",
         ) from error
     return nvjitlink
+
+
+def linker_identity() -> str | None:
+    """nvJitLink's version and build; None where it is not told which file that is. Raises BackendUnavailable."""
+    library = _nvjitlink()
+    try:
+        from cuda.pathfinder import load_nvidia_dynamic_lib
+
+        path = load_nvidia_dynamic_lib("nvJitLink").abs_path
+    except Exception:
+        # Bindings before 13.0 come without it, and it has errors of its own for what it does not find.
+        return None
+    return f"nvJitLink {library.version()} {library_identity(str(path))}" if path is not None else None
 
 
 def is_available() -> bool:
