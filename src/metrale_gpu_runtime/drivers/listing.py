@@ -22,8 +22,12 @@ TIMEOUT_S = 60.0
 Details = Mapping[str, Any]
 
 
-def ask_child(backend: str, program: str, look_at: str) -> tuple[DeviceListing, ...]:
+def ask_child(
+    backend: str, program: str, look_at: str, explain: Callable[[], str] | None = None
+) -> tuple[DeviceListing, ...]:
     """Run `program`, Python text that prints the answer, in a child; `look_at` is whom to ask when it hangs.
+
+    `explain` gives the reason where the child crashed, as one driver among several may make it.
 
     Raises BackendUnavailable with the reason when there are no devices, or the child crashed or hung.
     """
@@ -56,6 +60,8 @@ def ask_child(backend: str, program: str, look_at: str) -> tuple[DeviceListing, 
     try:
         found = json.loads(lines[-1])
     except (IndexError, ValueError):
+        if explain is not None:
+            raise unavailable(explain()) from None
         said = (child.stderr.strip().splitlines() or ["nothing"])[-1]
         raise unavailable(
             f"the process that lists the devices ended with status {child.returncode} and said: {said}"

@@ -9,13 +9,14 @@ from ..listing import ask_child, print_answer
 from .bindings import Bindings, load_bindings
 from .capabilities import il_version, is_software, svm_words
 from .devices import Found, find_devices
+from .diagnosis import why_unusable
 
 _PROGRAM = f"from {__name__} import print_devices; print_devices()"
 
 
 def list_devices() -> tuple[DeviceListing, ...]:
     """Ask a child process. Raises BackendUnavailable with the reason when there are none."""
-    return ask_child("opencl", _PROGRAM, "clinfo")
+    return ask_child("opencl", _PROGRAM, "clinfo", why_unusable)
 
 
 def print_devices() -> None:

@@ -85,7 +85,7 @@ def diagnose() -> Diagnosis:
         )
     reason, remedy = _cause(loader_problem, read, tried, adapters)
     if found:
-        reason += f" (there is {', '.join(str(each['name']) for each in found)}, which cannot be used)"
+        reason += f" ({', '.join(str(each['name']) + ' is there, but ' + str(each['reason']) for each in found)})"
     return Diagnosis(tuple(observations), reason, remedy)
 
 
