@@ -11,6 +11,7 @@ import importlib.util
 import os
 import shutil
 import subprocess
+import sysconfig
 import tempfile
 from dataclasses import dataclass
 from functools import cache
@@ -94,6 +95,27 @@ def floor_library(name: str = "floor") -> Path:
     source = FLOOR_SOURCES[name]
     command = [_compiler(), "-O2", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o", f"OUT/{name}.so"]
     return _built(name, [source], [*command, source.name]) / f"{name}.so"
+
+
+def built_extension(source: Path, suffix: str) -> Path:
+    """An extension module of this interpreter, compiled from one C file. Raises NotHere."""
+    include = sysconfig.get_path("include")
+    if not Path(include, "Python.h").is_file():
+        raise NotHere(f"this interpreter's headers are not in {include}: apt-get install python3-dev")
+    name = source.stem + suffix
+    command = [
+        _compiler(),
+        "-O2",
+        "-shared",
+        "-fPIC",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        f"-I{include}",
+        "-o",
+        f"OUT/{name}",
+    ]
+    return _built(source.stem, [source], [*command, source.name]) / name
 
 
 class _StubLaunch(ctypes.Structure):
