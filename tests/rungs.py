@@ -68,6 +68,12 @@ def _has_standin() -> bool:
     return compiler() is not None and cuda_include() is not None
 
 
+def _has_c_compiler() -> bool:
+    from standin.building import compiler
+
+    return compiler() is not None
+
+
 def _has_hip_standin() -> bool:
     from standin.building import compiler
 
@@ -94,6 +100,7 @@ RUNGS = {
     "nvjitlink": Rung(_has_nvjitlink, 'pip install "metrale-gpu-runtime[cuda13]"'),
     "nvcc": Rung(lambda: shutil.which("nvcc") is not None, "install the CUDA toolkit and put nvcc on PATH"),
     "stand-in driver": Rung(_has_standin, 'apt-get install gcc && pip install "metrale-gpu-runtime[nvrtc]"'),
+    "c compiler": Rung(_has_c_compiler, "apt-get install gcc"),
     "clang-19": Rung(lambda: shutil.which("clang-19") is not None, "apt-get install clang-19"),
     "hip stand-in": Rung(_has_hip_standin, 'apt-get install gcc; pip install "metrale-gpu-runtime[hip]"'),
     "hip compiler": Rung(_has_hip_compiler, "apt-get install clang-19 lld-19"),
