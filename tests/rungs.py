@@ -94,6 +94,17 @@ def _has_metal_wheel() -> bool:
     return folder is not None and any(Path(folder).glob("pyobjc_framework_[Mm]etal-*.whl"))
 
 
+def _has_software_vulkan() -> bool:
+    """Asked in a child process, which the Vulkan loader and its drivers may take along."""
+    from metrale_gpu_runtime import BackendUnavailable
+    from metrale_gpu_runtime.drivers.webgpu import WebgpuFactory
+
+    try:
+        return any(each.details["graphics"] == "Vulkan" for each in WebgpuFactory().devices())
+    except BackendUnavailable:
+        return False
+
+
 RUNGS = {
     "nvrtc": Rung(_has_nvrtc, 'pip install "metrale-gpu-runtime[nvrtc]"'),
     "debug information": Rung(_has_modules("elftools"), 'pip install "metrale-gpu-runtime[nvrtc]"'),
@@ -112,6 +123,9 @@ RUNGS = {
         "put the folder shared/stub_driver beside the repository; apt-get install gcc make; pip install nvidia-cuda-runtime",
     ),
     "metal wheel": Rung(_has_metal_wheel, "make test, which downloads it and sets METRALE_METAL_WHEEL to its folder"),
+    "software vulkan": Rung(
+        _has_software_vulkan, 'apt-get install mesa-vulkan-drivers && pip install "metrale-gpu-runtime[webgpu]"'
+    ),
     "pocl": Rung(_has_modules("pyopencl"), 'pip install "metrale-gpu-runtime[bench]"'),
 }
 
