@@ -81,6 +81,10 @@ def run(name: str, library: str, pairs: int, counts: Sequence[int]) -> dict[str,
 
 
 def _contender(name: str, stack: contextlib.ExitStack):  # type: ignore[no-untyped-def]
+    if name == "bare":
+        from . import bare
+
+        return {}, stack.enter_context(bare.opened())
     if name == "ours" or not name.startswith("peer-"):
         from . import ours
 

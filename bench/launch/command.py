@@ -51,7 +51,7 @@ def run(options: argparse.Namespace, console: Console) -> report.Figures:
         "ours": [Contender("ours", f"Ours, {core} core", environment=_core(core)) for core in options.cores]
     }
     # The same interpreter as ours: it is the interpreter that is measured.
-    groups["bare"] = [Contender("peer-bare_c", "CPython's own part")]
+    groups["bare"] = [Contender("bare", "CPython's own part")]
     if not options.quick:
         groups["switch"] = [
             Contender(name, f"{switch.title}, {core} core", environment=_core(core))

@@ -22,8 +22,9 @@ def parts(figures: Figures) -> list[Part]:
     found: list[Part] = [_method(figures), _floor(figures)]
     for each in by_group["ours"]:
         found += _ours(each, counts)
-    found.append("What nobody can save, in floors: calls from CPython that check nothing and keep nothing:")
-    found += _rows(by_group["bare"], counts, lambda each: each["title"])
+    if "bare" in by_group:
+        found.append("What nobody can save, in floors: calls from CPython that check nothing and keep nothing:")
+        found += _rows(by_group["bare"], counts, lambda each: each["title"])
     if "switch" in by_group:
         found.append("What a launch costs with something switched on, in floors:")
         found += _rows(by_group["switch"], counts, lambda each: each["title"])

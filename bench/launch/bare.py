@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..rows import Row, Sent
-from ..shapes import POINTERS, PTX, Shape
-from ..stub import Stub, built_extension
+from .rows import Row, Sent
+from .shapes import POINTERS, PTX, Shape
+from .stub import Stub, built_extension
 
-PACKAGES = ()
 SOURCE = Path(__file__).with_suffix(".c")
 NONE = "a C method that only calls the driver, the lock let go of"
 CHAIN = "the same behind as many C methods as the builder's chain has, which do nothing"
@@ -26,11 +25,11 @@ CHAIN = "the same behind as many C methods as the builder's chain has, which do 
 @contextmanager
 def opened() -> Iterator[Callable[[Shape], list[Row]]]:
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    place = importlib.util.spec_from_file_location("bare_c", built_extension(SOURCE, suffix))
+    place = importlib.util.spec_from_file_location("bare", built_extension(SOURCE, suffix))
     assert place is not None
     assert place.loader is not None
-    bare_c = importlib.util.module_from_spec(place)
-    place.loader.exec_module(bare_c)
+    extension = importlib.util.module_from_spec(place)
+    place.loader.exec_module(extension)
     library = Stub().library
     module, address = ctypes.c_void_p(), ctypes.c_uint64()
     _call(library, "cuModuleLoadData", ctypes.byref(module), PTX.encode())
@@ -47,7 +46,7 @@ def opened() -> Iterator[Callable[[Shape], list[Row]]]:
         cells = [ctypes.create_string_buffer(data, 8) for _, data in image]
         array = (ctypes.c_void_p * shape.count)(*(ctypes.addressof(cell) for cell in cells))
         function = ctypes.cast(library.cuLaunchKernel, ctypes.c_void_p).value
-        bare = bare_c.Bare(function, kernel.value, ctypes.addressof(array))
+        bare = extension.Bare(function, kernel.value, ctypes.addressof(array))
         names: dict[str, object] = {"bare": bare, "keep": (cells, array), "value": 4}
         same = (Sent(image, kernel=shape.kernel),)
         # Beside the arguments the builder's chain has its making, a grid and a block.

@@ -50,7 +50,7 @@ static PyMethodDef bare_methods[] = {
 };
 
 static PyTypeObject Bare_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "bare_c.Bare",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "bare.Bare",
     .tp_basicsize = sizeof(Bare),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_new = PyType_GenericNew,
@@ -58,9 +58,9 @@ static PyTypeObject Bare_Type = {
     .tp_methods = bare_methods,
 };
 
-static struct PyModuleDef bare_module = {PyModuleDef_HEAD_INIT, .m_name = "bare_c", .m_size = -1};
+static struct PyModuleDef bare_module = {PyModuleDef_HEAD_INIT, .m_name = "bare", .m_size = -1};
 
-PyMODINIT_FUNC PyInit_bare_c(void)
+PyMODINIT_FUNC PyInit_bare(void)
 {
     PyObject *module = PyModule_Create(&bare_module);
     if (module && PyModule_AddType(module, &Bare_Type) < 0) Py_CLEAR(module);
