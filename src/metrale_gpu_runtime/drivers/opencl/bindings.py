@@ -11,7 +11,7 @@ from typing import Any
 from ...errors import BackendUnavailable
 from ..forks import generation
 from .entry_points import EntryPoints
-from .pocl_cache import provide_folder
+from .pocl_needs import provide_folder
 
 INSTALL = "pip install 'metrale-gpu-runtime[opencl]', or 'pyopencl[pocl]' for one that comes with a driver for the CPU"
 

@@ -47,6 +47,8 @@ class BufferMemory(Memory):
         self._next = FIRST_ADDRESS
         self._ranges: RangeMap[_Allocation] = RangeMap()
         self._bases: dict[int, _Allocation] = {}
+        self._handles: dict[int, int] = {}
+        self.handles = self._handles
 
     # ------------------------------------------------ allocations
 
@@ -63,6 +65,7 @@ class BufferMemory(Memory):
             allocation = _Allocation(native, int(native.int_ptr), base, nbytes)
             self._ranges.insert(base, nbytes, allocation)
             self._bases[base] = allocation
+            self._handles[base] = allocation.handle
             self._taken += nbytes
         return base
 
@@ -72,6 +75,7 @@ class BufferMemory(Memory):
             if gone is None:
                 return  # another thread closed the device meanwhile, and all went with it
             self._ranges.remove(address)
+            del self._handles[address]
             self._taken -= gone.nbytes
         gone.parts.clear()
 
@@ -80,6 +84,7 @@ class BufferMemory(Memory):
             for each in self._bases.values():
                 each.parts.clear()
             self._bases.clear()
+            self._handles.clear()
             self._ranges = RangeMap()
             self._taken = 0
 

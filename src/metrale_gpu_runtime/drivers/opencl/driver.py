@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from contextlib import suppress
 
-from ...driver import CodeImage, Driver, FunctionAttributes, LaunchTarget, MemoryKind
+from ...driver import CodeImage, Driver, FunctionAttributes, LaunchTarget, MemoryKind, NativeKernelCalls
 from ...errors import GpuError, LimitExceeded, NotSupported
 from ...handles import DEFAULT_STREAM, EventHandle, KernelHandle, ModuleHandle, StreamHandle
 from ...host_address import address_of
@@ -14,12 +14,13 @@ from .bindings import Bindings
 from .buffers import BufferMemory
 from .capabilities import read_capabilities
 from .devices import Found
+from .entry_points import address_of_function
 from .events import Events
 from .faults import refused_by
 from .launching import OpenclLaunchTarget
 from .memory import Memory
 from .programs import Programs
-from .streams import Stream
+from .streams import FLUSH_EVERY, Stream
 from .svm import SvmMemory
 
 
@@ -173,6 +174,22 @@ class OpenclDriver(Driver):
             layout,
             device=self._name,
         )
+
+    def native_calls(self) -> NativeKernelCalls:
+        calls, by_handle = self._bindings.calls, self._memory.handles
+        pointer = calls.set_kernel_arg_svm_pointer if by_handle is None else None
+        return NativeKernelCalls(
+            set_argument=address_of_function(calls.set_kernel_arg),
+            set_pointer=address_of_function(pointer) if pointer is not None else 0,
+            enqueue=address_of_function(calls.enqueue_nd_range_kernel),
+            flush=address_of_function(calls.flush),
+            flush_every=FLUSH_EVERY,
+            memory=by_handle,
+        )
+
+    def native_queue(self, stream: StreamHandle) -> tuple[int, object]:
+        queue = self._streams[stream]
+        return queue.pointer, queue.counts
 
     # ------------------------------------------------ the end
 

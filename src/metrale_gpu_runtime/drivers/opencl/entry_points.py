@@ -1,4 +1,4 @@
-"""C functions of OpenCL that take bare addresses: shared virtual memory, the host's memory, a launch.
+"""C functions of OpenCL that take bare addresses: kernels, shared virtual memory, the host's memory, a launch.
 
 pyopencl wraps them for objects of its own, makes an event for each command, and holds the interpreter lock meanwhile;
 these do neither. Source: the OpenCL 3.0 API specification; the types are those of cl_platform.h.
@@ -19,6 +19,11 @@ _SIZE = ctypes.c_size_t
 _WAITS = (_UINT, _ADDRESS, _ADDRESS)
 
 _TYPES: dict[str, Sequence[Any]] = {
+    "clCreateKernel": (_HANDLE, ctypes.c_char_p, _ADDRESS),
+    "clReleaseKernel": (_HANDLE,),
+    "clGetKernelInfo": (_HANDLE, _UINT, _SIZE, _ADDRESS, _ADDRESS),
+    "clGetKernelArgInfo": (_HANDLE, _UINT, _UINT, _SIZE, _ADDRESS, _ADDRESS),
+    "clGetKernelWorkGroupInfo": (_HANDLE, _HANDLE, _UINT, _SIZE, _ADDRESS, _ADDRESS),
     "clSetKernelArg": (_HANDLE, _UINT, _SIZE, _ADDRESS),
     "clSetKernelArgSVMPointer": (_HANDLE, _UINT, _ADDRESS),
     "clSetKernelExecInfo": (_HANDLE, _UINT, _SIZE, _ADDRESS),
@@ -39,8 +44,14 @@ SVM_PTRS = 0x11B6
 
 @dataclass(frozen=True, slots=True)
 class EntryPoints:
-    """The functions, each returning its status; None where the loader has none of that name (OpenCL before 2.0)."""
+    """The functions, each returning its status (clCreateKernel the kernel); None where the loader has none of that name
+    (OpenCL before 2.0)."""
 
+    create_kernel: Callable[..., int | None]
+    release_kernel: Callable[..., int]
+    get_kernel_info: Callable[..., int]
+    get_kernel_arg_info: Callable[..., int]
+    get_kernel_work_group_info: Callable[..., int]
     set_kernel_arg: Callable[..., int]
     set_kernel_arg_svm_pointer: Callable[..., int] | None
     set_kernel_exec_info: Callable[..., int] | None
@@ -66,7 +77,8 @@ class EntryPoints:
             if function is None and "SVM" not in name and name != "clSetKernelExecInfo":
                 raise AttributeError(f"the OpenCL loader has no {name}")
             if function is not None:
-                function.argtypes, function.restype = types, ctypes.c_int32
+                function.argtypes = types
+                function.restype = _HANDLE if name == "clCreateKernel" else ctypes.c_int32
             found.append(function)
         return cls(*found)
 

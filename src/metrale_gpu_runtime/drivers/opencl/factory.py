@@ -53,7 +53,7 @@ class OpenclFactory(DriverFactory):
         from .capabilities import svm_grains
         from .devices import find_devices
         from .driver import OpenclDriver
-        from .pocl_cache import warn_of_temporary
+        from .pocl_needs import warn_of_needs
 
         there = find_devices(bindings)
         if index >= len(there):
@@ -69,5 +69,5 @@ class OpenclFactory(DriverFactory):
                 backend="opencl",
             )
         if "pocl" in found.platform_title.lower():
-            warn_of_temporary()
+            warn_of_needs()
         return OpenclDriver(bindings, found, memory=str(memory or ("svm" if has_svm else "buffers")))

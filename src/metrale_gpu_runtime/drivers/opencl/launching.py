@@ -11,10 +11,11 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from ...driver import ArgumentKind, ArgumentLayout, LaunchTarget
+from ...driver import ArgumentKind, ArgumentLayout, LaunchTarget, NativeKernelForm
 from ...errors import ArgumentCountError
 from ...geometry import Geometry
 from ...handles import StreamHandle
+from ...native import take_answer
 from .bindings import Bindings
 from .entry_points import SVM_PTRS
 from .faults import fault, is_lost, refused
@@ -84,6 +85,16 @@ class OpenclLaunchTarget(LaunchTarget):
         self._check(call(bound.pointer, SVM_PTRS, ctypes.sizeof(named), named), "clSetKernelExecInfo")
         self._launch(bound, image, geometry, stream)
 
+    def native_form(self) -> NativeKernelForm | None:
+        if self._locals:
+            return None
+        indices = tuple(index for index, _ in self._slots)
+        return NativeKernelForm(id(self), indices, self._shared_index, self._make_kernel)
+
+    def _make_kernel(self) -> tuple[int, object]:
+        bound = self._kernel.another()
+        return bound.pointer, bound
+
     # ------------------------------------------------ one launch
 
     def _launch(self, bound: ThreadKernel, image: bytes | bytearray, geometry: Geometry, stream: StreamHandle) -> None:
@@ -95,6 +106,9 @@ class OpenclLaunchTarget(LaunchTarget):
         if bound.target is not self or bound.values != values or bound.shared_mem != geometry.shared_mem:
             self._set(bound, values, geometry.shared_mem)
         queue = self._stream_of(stream)
+        answer = take_answer(id(self))
+        if answer is not None:
+            self._check(answer[1], "clEnqueueNDRangeKernel")
         code = self._enqueue(queue.pointer, bound.pointer, 3, None, shape.total, shape.block, 0, None, None)
         if code:
             self._check(code, "clEnqueueNDRangeKernel")
@@ -105,25 +119,19 @@ class OpenclLaunchTarget(LaunchTarget):
         shared_before = bound.shared_mem if bound.target is self else -1
         # Until all is set, nothing is known of what is.
         bound.target = None
-        cl = self._bindings.cl
-        try:
-            if shared_mem != shared_before:
-                self._set_shared(bound, shared_mem)
-            if before is None:
-                for index, nbytes in self._locals:
-                    bound.native.set_arg(index, cl.LocalMemory(nbytes))
-            for at, (index, is_pointer) in enumerate(self._slots):
-                value = values[at]
-                if before is not None and before[at] == value:
-                    continue
-                if is_pointer:
-                    self._memory.set_pointer(bound.pointer, index, value)
-                else:
-                    bound.native._set_arg_buf(index, value)
-        except cl.Error as error:
-            raise refused(
-                self._bindings, str(error.routine), int(error.code), f"an argument of {self._kernel.name}"
-            ) from error
+        if shared_mem != shared_before:
+            self._set_shared(bound, shared_mem)
+        if before is None:
+            for index, nbytes in self._locals:
+                bound.set_local(index, nbytes)
+        for at, (index, is_pointer) in enumerate(self._slots):
+            value = values[at]
+            if before is not None and before[at] == value:
+                continue
+            if is_pointer:
+                self._memory.set_pointer(bound.pointer, index, value)
+            else:
+                bound.set_value(index, value)
         bound.values, bound.shared_mem, bound.target = values, shared_mem, self
 
     def _set_shared(self, bound: ThreadKernel, nbytes: int) -> None:
@@ -144,7 +152,7 @@ class OpenclLaunchTarget(LaunchTarget):
                 given=self._kernel.count + 1,
             )
         if self._shared_index is not None:
-            bound.native.set_arg(self._shared_index, self._bindings.cl.LocalMemory(nbytes))
+            bound.set_local(self._shared_index, nbytes)
 
     # ------------------------------------------------ once
 
@@ -154,9 +162,9 @@ class OpenclLaunchTarget(LaunchTarget):
         if given == kernel.count:
             return None
         if given == kernel.count - 1:
-            if kernel.bindings is None:
+            if kernel.parameters is None:
                 return kernel.count - 1
-            last = [each.index for each in kernel.bindings if each.kind == "local"]
+            last = [each.index for each in kernel.parameters if each.kind == "local"]
             if last:
                 return last[-1]
         raise ArgumentCountError(
@@ -167,7 +175,7 @@ class OpenclLaunchTarget(LaunchTarget):
         )
 
     def _name_of(self, index: int) -> str:
-        bound = self._kernel.bindings
+        bound = self._kernel.parameters
         return bound[index].name if bound is not None and bound[index].name else f"parameter {index}"
 
     def _check(self, code: int, call: str) -> None:

@@ -26,6 +26,8 @@ class Memory(ABC):
         self._bindings, self._context, self._device, self._name = bindings, context, device, name
         self._calls = bindings.calls
         self._taken = 0
+        self.handles: dict[int, int] | None = None
+        """The handle of each memory object by its first address, where pointers are such."""
 
     # ------------------------------------------------ allocations
 

@@ -5,6 +5,7 @@ clGetKernelArgInfo names a structure or a typedef and tells nothing of it, and d
 
 from __future__ import annotations
 
+import ctypes
 import re
 import struct
 from collections.abc import Mapping, Sequence
@@ -14,10 +15,13 @@ from ...driver import CodeImage
 from ...errors import CompileError
 from .bindings import Bindings
 from .compiling import build_more
+from .faults import refused
+from .kernels import ClKernel
 from .reflection import TypeFacts
 
 KERNEL: Final = "metrale_probe_of_types"
 _WORDS: Final = 3
+_One: Final = ctypes.c_size_t * 1
 _LANES: Final = ("", "2", "3", "4", "8", "16")
 _SCALARS: Final = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float")
 
@@ -85,9 +89,13 @@ def _run(bindings: Bindings, context: Any, device: Any, program: Any, count: int
     queue = cl.CommandQueue(context, device)
     nbytes = 8 * count
     out = cl.Buffer(context, cl.mem_flags.WRITE_ONLY, nbytes)
-    kernel = cl.Kernel(program, KERNEL)
-    kernel.set_arg(0, out)
-    cl.enqueue_nd_range_kernel(queue, kernel, (1,), (1,))
+    kernel = ClKernel(bindings, program, KERNEL)
+    kernel.set_value(0, struct.pack("@P", int(out.int_ptr)))
+    code = bindings.calls.enqueue_nd_range_kernel(
+        int(queue.int_ptr), kernel.pointer, 1, None, _One(1), _One(1), 0, None, None
+    )
+    if code:
+        raise refused(bindings, "clEnqueueNDRangeKernel", code, "the kernel that tells sizes of types")
     told = bytearray(nbytes)
     cl._cl._enqueue_read_buffer(queue, out, told, 0, None, True)
     return struct.unpack(f"{'<' if device.endian_little else '>'}{count}Q", told)

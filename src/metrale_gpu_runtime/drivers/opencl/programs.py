@@ -12,52 +12,51 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...driver import CodeImage, FunctionAttributes, KernelBinding
-from ...errors import KernelNotFound, ModuleLoadError
+from ...errors import DriverError, KernelNotFound, ModuleLoadError
 from ...handles import KernelHandle, ModuleHandle
 from .bindings import Bindings
 from .capabilities import has_doubles, has_halves, il_version, takes_spirv
 from .compiling import build_source, build_spirv
-from .faults import INVALID_KERNEL_NAME, refused_by
+from .faults import INVALID_KERNEL_NAME
+from .kernels import (
+    COMPILE_WORK_GROUP_SIZE,
+    LOCAL_MEM_SIZE,
+    PREFERRED_MULTIPLE,
+    PRIVATE_MEM_SIZE,
+    WORK_GROUP_SIZE,
+    ClKernel,
+)
 from .probing import probe
 from .reflection import ArgumentInfo, TypeFacts, kernel_bindings, read_arguments, unknown_types
 
 
-class ThreadKernel:
+class ThreadKernel(ClKernel):
     """One thread's cl_kernel, and what was set on it last: by which target, which values, how much shared memory."""
 
-    __slots__ = ("native", "pointer", "shared_mem", "target", "values")
+    __slots__ = ("shared_mem", "target", "values")
 
-    def __init__(self, native: Any) -> None:
-        self.native = native
-        self.pointer = int(native.int_ptr)
+    def __init__(self, bindings: Bindings, program: Any, name: str) -> None:
+        super().__init__(bindings, program, name)
         self.target: object = None
         self.values: tuple[object, ...] = ()
         self.shared_mem = -1
 
 
 class LoadedKernel:
-    """A kernel of a module. `bindings` are its parameters, None where the program tells nothing of them."""
+    """A kernel of a module. `parameters` are what its program tells of them, None where it tells nothing."""
 
-    def __init__(
-        self,
-        cl: Any,
-        program: Any,
-        name: str,
-        first: Any,
-        bindings: tuple[KernelBinding, ...] | None,
-        attributes: FunctionAttributes,
-    ) -> None:
-        self.name, self.bindings, self.attributes = name, bindings, attributes
-        self.count = int(first.num_args)
-        self._cl, self._program = cl, program
+    def __init__(self, bindings: Bindings, program: Any, count: int, name: str, attributes: FunctionAttributes) -> None:
+        self.name, self.count, self.attributes = name, count, attributes
+        self.parameters = attributes.bindings
+        self._bindings, self._program = bindings, program
         self._threads = threading.local()
 
     def of_this_thread(self) -> ThreadKernel:
-        """The calling thread's cl_kernel."""
+        """The calling thread's cl_kernel. Raises DriverError when it cannot be made."""
         try:
             found: ThreadKernel = self._threads.plain
         except AttributeError:
-            found = self._threads.plain = ThreadKernel(self._cl.Kernel(self._program, self.name))
+            found = self._threads.plain = ThreadKernel(self._bindings, self._program, self.name)
         return found
 
     def of_this_thread_with_memory(self) -> ThreadKernel:
@@ -65,8 +64,12 @@ class LoadedKernel:
         try:
             found: ThreadKernel = self._threads.using
         except AttributeError:
-            found = self._threads.using = ThreadKernel(self._cl.Kernel(self._program, self.name))
+            found = self._threads.using = ThreadKernel(self._bindings, self._program, self.name)
         return found
+
+    def another(self) -> ThreadKernel:
+        """One more cl_kernel, for whoever asks. Raises DriverError when it cannot be made."""
+        return ThreadKernel(self._bindings, self._program, self.name)
 
     def release(self) -> None:
         """Let go of the native objects: who keeps a kernel of a closed backend keeps nothing of the device."""
@@ -159,19 +162,19 @@ class Programs:
     # ------------------------------------------------ inside
 
     def _make(self, loaded: _Module, name: str) -> LoadedKernel:
-        cl = self._bindings.cl
         try:
-            first = cl.Kernel(loaded.program, name)
-        except cl.Error as error:
-            if int(error.code) == INVALID_KERNEL_NAME:
+            first = ClKernel(self._bindings, loaded.program, name)
+        except DriverError as error:
+            if error.code == INVALID_KERNEL_NAME:
                 raise _not_found(loaded, name, f"it has no {name!r}") from error
-            raise refused_by(self._bindings, error, f"kernel {name} of module {loaded.name!r}") from error
-        arguments = read_arguments(self._bindings, first, name)
+            raise
+        arguments = read_arguments(first)
         bound = None
         if arguments is not None:
             self._probe(loaded, arguments)
             bound = kernel_bindings(arguments, loaded.probed)
-        return LoadedKernel(cl, loaded.program, name, first, bound, self._attributes(first, bound, loaded.log))
+        attributes = self._attributes(first, bound, loaded.log)
+        return LoadedKernel(self._bindings, loaded.program, first.argument_count, name, attributes)
 
     def _probe(self, loaded: _Module, arguments: tuple[ArgumentInfo, ...]) -> None:
         """Learn the types of these parameters, where the module's text has words of its own for them."""
@@ -195,22 +198,18 @@ class Programs:
             )
         )
 
-    def _attributes(self, kernel: Any, bound: tuple[KernelBinding, ...] | None, log: str) -> FunctionAttributes:
-        info = self._bindings.cl.kernel_work_group_info
+    def _attributes(self, kernel: ClKernel, bound: tuple[KernelBinding, ...] | None, log: str) -> FunctionAttributes:
+        def ask(what: int) -> int:
+            return kernel.sizes(self._device, what)[0]
 
-        def ask(what: Any) -> Any:
-            return kernel.get_work_group_info(what, self._device)
-
-        required = tuple(int(extent) for extent in ask(info.COMPILE_WORK_GROUP_SIZE))
-        extra: dict[str, object] = {
-            "preferred_work_group_size_multiple": int(ask(info.PREFERRED_WORK_GROUP_SIZE_MULTIPLE))
-        }
+        required = kernel.sizes(self._device, COMPILE_WORK_GROUP_SIZE)
+        extra: dict[str, object] = {"preferred_work_group_size_multiple": ask(PREFERRED_MULTIPLE)}
         if log:
             extra["build_log"] = log
         return FunctionAttributes(
-            max_threads_per_block=int(ask(info.WORK_GROUP_SIZE)),
-            static_shared_mem=int(ask(info.LOCAL_MEM_SIZE)),
-            local_mem=int(ask(info.PRIVATE_MEM_SIZE)),
+            max_threads_per_block=ask(WORK_GROUP_SIZE),
+            static_shared_mem=ask(LOCAL_MEM_SIZE),
+            local_mem=ask(PRIVATE_MEM_SIZE),
             required_block=(required[0], required[1], required[2]) if any(required) else None,
             bindings=bound,
             extra=extra,

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ...driver import KernelBinding
+from ...errors import DriverError
 from ...signature.opencl_types import find_opencl_type
-from .bindings import Bindings
-from .faults import KERNEL_ARG_INFO_NOT_AVAILABLE, refused_by
+from .faults import KERNEL_ARG_INFO_NOT_AVAILABLE
+from .kernels import ADDRESS_QUALIFIER, NAME, TYPE_NAME, TYPE_QUALIFIER, ClKernel
 
 GLOBAL, LOCAL, CONSTANT = 0x119B, 0x119C, 0x119D
 """CL_KERNEL_ARG_ADDRESS_… (cl.h); private is 0x119E."""
@@ -44,22 +44,19 @@ class TypeFacts:
     name: str | None = None
 
 
-def read_arguments(bindings: Bindings, kernel: Any, name: str) -> tuple[ArgumentInfo, ...] | None:
-    """The parameters of a cl_kernel in order, None where the program has no argument info."""
-    cl = bindings.cl
-    info = cl.kernel_arg_info
+def read_arguments(kernel: ClKernel) -> tuple[ArgumentInfo, ...] | None:
+    """The parameters of a kernel in order, None where its program has no argument info. Raises DriverError."""
     found = []
-    for index in range(int(kernel.num_args)):
+    for index in range(kernel.argument_count):
         try:
-            space = int(kernel.get_arg_info(index, info.ADDRESS_QUALIFIER))
-            type_name = str(kernel.get_arg_info(index, info.TYPE_NAME)).strip("\0 ")
-            qualifiers = int(kernel.get_arg_info(index, info.TYPE_QUALIFIER))
-            parameter = str(kernel.get_arg_info(index, info.NAME)).strip("\0 ")
-        except cl.Error as error:
-            if int(error.code) == KERNEL_ARG_INFO_NOT_AVAILABLE:
+            space = kernel.argument_number(index, ADDRESS_QUALIFIER)
+            qualifiers = kernel.argument_number(index, TYPE_QUALIFIER)
+            type_name, name = kernel.argument_text(index, TYPE_NAME), kernel.argument_text(index, NAME)
+        except DriverError as error:
+            if error.code == KERNEL_ARG_INFO_NOT_AVAILABLE:
                 return None
-            raise refused_by(bindings, error, f"parameter {index} of {name}") from error
-        found.append(_read(index, parameter, space, type_name, qualifiers))
+            raise
+        found.append(_read(index, name, space, type_name, qualifiers))
     return tuple(found)
 
 

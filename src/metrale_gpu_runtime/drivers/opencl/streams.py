@@ -7,11 +7,14 @@ their own, which would cost more than a launch. Source: clCreateCommandQueue, cl
 from __future__ import annotations
 
 import threading
+from array import array
 from typing import Any
 
 from ...errors import DriverError
 from .bindings import Bindings
 from .faults import fault, refused_by
+
+QUEUED, UNSENT = 0, 1
 
 FLUSH_EVERY = 32
 """Launches that may wait in the driver for company. The first after a wait is sent at once, so that the device starts;
@@ -31,8 +34,8 @@ class Stream:
             raise refused_by(bindings, error) from error
         self.pointer = int(self._queue.int_ptr)
         self._flush = bindings.calls.flush
-        self._unsent = 0
-        self._queued = 0
+        # Commands queued, and launches since the last wait: an array, for launches that are made natively count there.
+        self.counts = array("Q", (0, 0))
         # A marker, and how much was queued when it was.
         self._asked: tuple[Any, int] | None = None
 
@@ -40,10 +43,11 @@ class Stream:
 
     def queued(self) -> None:
         """Say that a command was queued; it is sent to the device when it is time."""
-        self._queued += 1
-        if self._unsent % FLUSH_EVERY == 0:
+        counts = self.counts
+        counts[QUEUED] += 1
+        if counts[UNSENT] % FLUSH_EVERY == 0:
             self._flush(self.pointer)
-        self._unsent += 1
+        counts[UNSENT] += 1
 
     # ------------------------------------------------ events
 
@@ -56,7 +60,7 @@ class Stream:
             self._queue.flush()
         except cl.Error as error:
             raise refused_by(self._bindings, error) from error
-        self._queued += 1
+        self.counts[QUEUED] += 1
         return event
 
     def wait_for(self, event: Any) -> None:
@@ -66,14 +70,14 @@ class Stream:
             cl._cl._enqueue_barrier_with_wait_list(self._queue, [event])
         except cl.Error as error:
             raise refused_by(self._bindings, error) from error
-        self._queued += 1
+        self.counts[QUEUED] += 1
 
     # ------------------------------------------------ waiting
 
     def synchronize(self) -> None:
         """Wait until all that is queued is done. Raises DriverFault when it failed."""
         cl = self._bindings.cl
-        self._unsent = 0
+        self.counts[UNSENT] = 0
         try:
             marker = cl._cl._enqueue_marker_with_wait_list(self._queue, None)
             self.wait(marker)
@@ -85,11 +89,11 @@ class Stream:
         cl = self._bindings.cl
         with self._lock:
             try:
-                if self._asked is None or (self._asked[1] != self._queued and self._is_over(self._asked[0])):
+                if self._asked is None or (self._asked[1] != self.counts[QUEUED] and self._is_over(self._asked[0])):
                     marker = cl._cl._enqueue_marker_with_wait_list(self._queue, None)
                     self._queue.flush()
-                    self._asked = (marker, self._queued)
-                is_over = self._is_over(self._asked[0]) and self._asked[1] == self._queued
+                    self._asked = (marker, self.counts[QUEUED])
+                is_over = self._is_over(self._asked[0]) and self._asked[1] == self.counts[QUEUED]
             except cl.Error as error:
                 raise fault(self._bindings, int(error.code), f"{error.routine} on {self._name}") from error
             if is_over:

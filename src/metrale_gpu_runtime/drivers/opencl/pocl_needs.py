@@ -1,4 +1,4 @@
-"""A place for PoCL to keep compiled kernels where it could write to none of its own.
+"""What PoCL needs of the system: a folder for compiled kernels, which it is given, and a linker.
 
 PoCL reports no device at all where it cannot make its folder: POCL_CACHE_DIR, else pocl/kcache in XDG_CACHE_HOME or in
 .cache of HOME (PoCL's manual, "Environment variables"). It reads the variable when its devices are first asked for.
@@ -29,8 +29,15 @@ def provide_folder() -> None:
     os.environ[VARIABLE] = _temporary
 
 
-def warn_of_temporary() -> None:
-    """Say that compiled kernels do not outlive this process, where that is so."""
+def warn_of_needs() -> None:
+    """Say that compiled kernels do not outlive this process, or that there is no linker, where that is so."""
+    if shutil.which("ld") is None:
+        warnings.warn(
+            f"PoCL links each kernel with `ld` and may end this process without it; PATH ({os.environ.get('PATH')}) has "
+            "none. On Debian and Ubuntu: apt-get install binutils",
+            GpuWarning,
+            stacklevel=4,
+        )
     if _temporary is not None and os.environ.get(VARIABLE) == _temporary:
         warnings.warn(
             f"PoCL cannot write to {_default()}, so what it compiles is kept in {_temporary} until this process ends, "
