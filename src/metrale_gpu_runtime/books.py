@@ -12,7 +12,7 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
 from .capabilities import Capabilities
-from .driver import DEFAULT_STREAM, Driver, MemoryKind
+from .driver import DEFAULT_STREAM, Driver, MemoryKind, NativeKernelCalls
 from .errors import CaptureError, DriverFault, GpuError, GpuResourceWarning, HandleClosed, KernelFault
 from .handles import EventHandle, GraphHandle, ModuleHandle, StreamHandle
 from .lane import Lane, Progress
@@ -117,8 +117,18 @@ class BackendBooks:
         )
         native = self._driver.native_calls()
         self._has_native_calls = native is not None
+        self._has_kernel_objects = isinstance(native, NativeKernelCalls)
         if native is None:
             gate.submit(weakref.ref(self))
+        elif isinstance(native, NativeKernelCalls):
+            gate.set_and_enqueue(
+                native.set_argument,
+                native.set_pointer,
+                native.enqueue,
+                native.flush,
+                native.flush_every,
+                native.memory,
+            )
         else:
             gate.call(
                 native.launch,
@@ -283,7 +293,10 @@ class BackendBooks:
             progress=self._progress,
             floor=self._sequence_floor,
         )
-        if self._has_native_calls:
+        if self._has_kernel_objects:
+            lane.raw, counts = self._driver.native_queue(handle)
+            lane._count_in(counts)
+        elif self._has_native_calls:
             lane.raw = self._driver.native_stream(handle)
         with self._lock:
             if self._is_closing:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import enum
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .capabilities import Capabilities
@@ -168,6 +168,39 @@ class NativeForm:
     alignment: int
 
 
+@dataclass(frozen=True, slots=True)
+class NativeKernelCalls:
+    """The addresses of the C calls of a driver whose kernel objects hold their arguments. All return 0 for success.
+
+    They are OpenCL's: `set_argument` is clSetKernelArg, `enqueue` clEnqueueNDRangeKernel, `flush` clFlush, made after the
+    first launch since a wait and every `flush_every`th. `set_pointer` is clSetKernelArgSVMPointer where pointers are
+    addresses; it is 0 where they are memory objects, of which `memory` then has the handle by the first address of each,
+    as long as it is allocated.
+    """
+
+    set_argument: int
+    set_pointer: int
+    enqueue: int
+    flush: int
+    flush_every: int
+    memory: dict[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NativeKernelForm:
+    """How a target's launches are made by NativeKernelCalls.
+
+    `function` is a number of the target's own, by which it takes the driver's answer. `indices` are the kernel's
+    parameters, one for each argument of the layout; `shared_index` is the one that dynamic shared memory is, if any.
+    `make_kernel` makes a kernel object for the calling thread alone: its address, and whoever keeps it.
+    """
+
+    function: int
+    indices: tuple[int, ...]
+    shared_index: int | None
+    make_kernel: Callable[[], tuple[int, object]]
+
+
 class LaunchTarget(ABC):
     """A kernel made ready to be launched with one argument layout. Safe to use from several threads at once."""
 
@@ -194,7 +227,7 @@ class LaunchTarget(ABC):
         """
         self.submit(image, geometry, stream, ordinal)
 
-    def native_form(self) -> NativeForm | None:
+    def native_form(self) -> NativeForm | NativeKernelForm | None:
         """How its launches are made by Driver.native_calls; None where only `submit` can."""
         return None
 
@@ -400,14 +433,21 @@ class Driver(ABC):
     def elapsed_ms(self, start: EventHandle, end: EventHandle) -> float:
         """Milliseconds between two events, both reached and both with timing."""
 
-    def native_calls(self) -> NativeCalls | None:
+    def native_calls(self) -> NativeCalls | NativeKernelCalls | None:
         """The C calls behind `LaunchTarget.submit`, None where there are none to be had.
 
-        They are made for launches without clusters, attributes and cooperation, with the stream's `native_stream`. What
-        the driver answers to one is handed to `native.take_answer` when it is no success: the same launch is then
-        submitted, and raises for it instead of asking the driver.
+        They are made for launches without clusters, attributes and cooperation, with the stream's `native_stream` or
+        `native_queue`. What the driver answers to one is handed to `native.take_answer` when it is no success: the same
+        launch is then submitted, and raises for it instead of asking the driver.
         """
         return None
+
+    def native_queue(self, stream: StreamHandle) -> tuple[int, object]:
+        """The command queue behind a stream for NativeKernelCalls, and an array of two 64-bit numbers that are counted
+        up by each launch: commands queued, and launches since the queue was last waited for. The driver counts its own
+        there, too, and sets the second to 0.
+        """
+        raise self._lacks("native launches")
 
     def native_stream(self, stream: StreamHandle) -> int:
         """The handle by which other libraries know this stream. Only called where Capabilities.raw_stream_handles.
@@ -636,5 +676,7 @@ __all__ = [
     "MemoryKind",
     "NativeCalls",
     "NativeForm",
+    "NativeKernelCalls",
+    "NativeKernelForm",
     "TensorMapDescription",
 ]

@@ -21,7 +21,7 @@ from .checked import (
     with_priority,
     with_programmatic,
 )
-from .driver import ArgumentLayout, FunctionAttributes, LaunchTarget
+from .driver import ArgumentLayout, FunctionAttributes, LaunchTarget, NativeForm, NativeKernelForm
 from .errors import (
     ArgumentCountError,
     ArgumentKindError,
@@ -99,7 +99,9 @@ class Kernel(KernelState):
         self._residency: dict[tuple[int, int], int] = {}
         self._cluster_limits: dict[Geometry, int] = {}
         self._lock = threading.Lock()
-        self._belong(module.gpu, module.gpu._gate, module, specs_of(self._signature))
+        # Without shared memory such a kernel has an argument that only Python reads.
+        specs = specs_of(self._sharing if self._sharing is not None else self._signature)
+        self._belong(module.gpu, module.gpu._gate, module, specs)
 
     @property
     def gpu(self) -> GpuBackend:
@@ -314,7 +316,7 @@ class Kernel(KernelState):
                 if len(layouts) >= _MEMO_LIMIT:
                     layouts.clear()
                 layouts[descriptions] = known
-        self._learn(descriptions, known)
+        self._learn(descriptions, known, shared_mem)
         return known
 
     def allow_shared_mem(self, nbytes: int) -> None:
@@ -322,26 +324,34 @@ class Kernel(KernelState):
         if nbytes > self._allowed_shared_mem:
             self._allowed_shared_mem = nbytes
 
-    def _learn(self, descriptions: tuple[ArgumentDescription, ...], checked: CheckedLayout) -> None:
+    def _learn(self, descriptions: tuple[ArgumentDescription, ...], checked: CheckedLayout, shared_mem: int) -> None:
         """Tell the launch core of a checked argument list, where it can make such launches."""
         codes, layout, function = codes_of(descriptions), checked.layout, 0
-        # Where local memory is a parameter, the same arguments stand for others with dynamic shared memory.
-        if codes is None or self._sharing is not None:
+        # Where local memory is a parameter, one without dynamic shared memory has an argument that has no code.
+        needs_shared_mem = self._sharing is not None
+        if codes is None or (needs_shared_mem and not shared_mem):
             return
         if len(codes) > MOST_ARGUMENTS or layout.nbytes > MOST_NBYTES:
             return
         if self.gpu._has_native_calls:
             form = checked.target.native_form()
-            if form is None or form.alignment > BLOCK_ALIGNMENT:
+            if form is None or (isinstance(form, NativeForm) and form.alignment > BLOCK_ALIGNMENT):
                 return
             function = form.function
-        facts = LaunchFacts(self._title, self._module.name, self._signature, descriptions, layout.offsets)
-        self._learn_plan(codes, layout.offsets, layout.nbytes, function, facts, checked.target)
+            if isinstance(form, NativeKernelForm):
+                shared_index = form.shared_index if form.shared_index is not None else -1
+                objects = (form.indices, shared_index, form.make_kernel)
+        signature = self.signature_with(shared_mem)
+        facts = LaunchFacts(self._title, self._module.name, signature, descriptions, layout.offsets)
+        self._learn_plan(
+            codes, layout.offsets, layout.nbytes, function, facts, checked.target, needs_shared_mem, objects
+        )
 
     def check_replaced(
         self, arguments: Sequence[Argument], index: int, replacement: Argument, shared_mem: int = 0
     ) -> None:
         """Raise unless `replacement` fits where another argument was checked before: it has that one's room alone."""
+        objects = None
         before, given = arguments[index].description, replacement.description
         if given == before:
             return

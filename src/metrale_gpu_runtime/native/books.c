@@ -539,6 +539,7 @@ static int LaneState_traverse(LaneState *self, visitproc visit, void *arg)
     Py_VISIT(self->ring);
     Py_VISIT(self->gone);
     Py_VISIT(self->capture);
+    Py_VISIT(self->counted.obj);
     return 0;
 }
 
@@ -548,6 +549,8 @@ static int LaneState_clear(LaneState *self)
     Py_CLEAR(self->ring);
     Py_CLEAR(self->gone);
     Py_CLEAR(self->capture);
+    self->counts = NULL;
+    PyBuffer_Release(&self->counted); /* nothing where there is none */
     return 0;
 }
 DEALLOC(LaneState)
@@ -597,6 +600,29 @@ static int LaneState_set_raw(LaneState *self, PyObject *value, void *closure)
     self->has_raw = 1;
     return 0;
 }
+
+/* `_count_in(array)`: two 64-bit numbers that the driver reads, too. */
+static PyObject *lane_count_in(PyObject *object, PyObject *array)
+{
+    LaneState *self = (LaneState *)object;
+    if (self->counts) {
+        PyErr_SetString(PyExc_RuntimeError, "counted already");
+        return NULL;
+    }
+    if (PyObject_GetBuffer(array, &self->counted, PyBUF_WRITABLE) < 0) return NULL;
+    if (self->counted.len != 2 * sizeof(uint64_t) || (uintptr_t)self->counted.buf % sizeof(uint64_t)) {
+        PyBuffer_Release(&self->counted);
+        PyErr_SetString(PyExc_ValueError, "two numbers of 64 bits are wanted");
+        return NULL;
+    }
+    self->counts = self->counted.buf;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef LaneState_methods[] = {
+    {"_count_in", lane_count_in, METH_O, "Count there what is queued natively: commands in all, launches since a wait."},
+    {NULL, NULL, 0, NULL},
+};
 
 static PyMemberDef LaneState_members[] = {
     {"handle", T_LONGLONG, offsetof(LaneState, handle), 0, "The driver's number."},
@@ -742,6 +768,7 @@ int books_setup(PyObject *module)
 {
     if (!(empty_text = PyUnicode_InternFromString(""))) return -1;
     LaneState_Type.tp_getset = LaneState_getters;
+    LaneState_Type.tp_methods = LaneState_methods;
     BlockState_Type.tp_getset = BlockState_getters;
     AllocationState_Type.tp_getset = AllocationState_getters;
     PyTypeObject *types[] = {&Lock_Type,           &Record_Type,       &Ring_Type,        &Uses_Type,

@@ -113,8 +113,10 @@ typedef struct {
     PyObject_HEAD
     int64_t handle, issued;
     uint64_t raw; /* the driver's own handle */
+    uint64_t *counts; /* of a command queue: commands queued, and launches since it was last waited for */
     char is_synchronous, has_raw;
     PyObject *lock, *ring, *gone, *capture;
+    Py_buffer counted; /* what holds `counts` */
 } LaneState;
 
 struct BlockState {
@@ -234,6 +236,10 @@ struct Gate {
      * this is a weak reference. */
     PyObject *keeper;
     KnownShape shapes[KNOWN_SHAPES];
+    /* A driver whose kernel objects hold their arguments (kernel_objects.c); `enqueue` is NULL for any other. */
+    void *enqueue, *set_argument, *set_pointer, *flush;
+    uint32_t flush_every;
+    PyObject *memory; /* memory objects by their first addresses, where pointers are such; or NULL */
     /* Ends a driver call's claim on the thread's state: how many launches were made here, for tests. */
     int64_t native_count;
 };
@@ -251,6 +257,8 @@ static inline bool gate_is_open(Gate *gate)
 
 /* ---------------------------------------------------------------- launches (launch.c) */
 
+typedef struct KernelForm KernelForm;
+
 /* A kernel with one list of argument codes: where each lies, and the driver's function. */
 typedef struct {
     PyObject_HEAD
@@ -259,6 +267,8 @@ typedef struct {
     uint32_t count, nbytes;
     uint8_t *codes;
     uint16_t *offsets;
+    KernelForm *form; /* how its kernel objects are set, where the driver has those; or NULL */
+    bool needs_shared_mem; /* dynamic shared memory is one of its parameters */
 } Plan;
 
 typedef struct {
@@ -292,6 +302,8 @@ int launch_setup(PyObject *module);
 Plan *find_plan(KernelState *kernel, const uint8_t *codes, uint32_t count);
 bool has_shape(KernelState *kernel, const Extents *extents);
 bool fits_grid(Gate *gate, const Extents *extents);
+
+enum answer_kind { NO_ANSWER, REFUSED, NOT_RESTORED, NOT_ENTERED };
 
 /* After Python has made a launch that the core had left to it. */
 void forget_answer(void);

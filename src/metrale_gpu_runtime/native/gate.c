@@ -113,6 +113,28 @@ static PyObject *gate_call(PyObject *self, PyObject *arguments)
     Py_RETURN_NONE;
 }
 
+static PyObject *gate_set_and_enqueue(PyObject *self, PyObject *arguments)
+{
+    Gate *gate = (Gate *)self;
+    unsigned long long set_argument, set_pointer, enqueue, flush;
+    unsigned flush_every;
+    PyObject *memory;
+    if (!PyArg_ParseTuple(arguments, "KKKKIO", &set_argument, &set_pointer, &enqueue, &flush, &flush_every, &memory))
+        return NULL;
+    if (!set_argument || !enqueue || !flush || !flush_every || (memory == Py_None) == !set_pointer ||
+        (memory != Py_None && !PyDict_CheckExact(memory))) {
+        PyErr_SetString(PyExc_ValueError, "the addresses of the calls, and memory objects in a dict or a call for addresses");
+        return NULL;
+    }
+    gate->set_argument = (void *)(uintptr_t)set_argument;
+    gate->set_pointer = (void *)(uintptr_t)set_pointer;
+    gate->flush = (void *)(uintptr_t)flush;
+    gate->flush_every = flush_every;
+    Py_XSETREF(gate->memory, memory == Py_None ? NULL : Py_NewRef(memory));
+    gate->enqueue = (void *)(uintptr_t)enqueue;
+    Py_RETURN_NONE;
+}
+
 static PyObject *gate_default(PyObject *self, PyObject *lane)
 {
     Gate *gate = (Gate *)self;
@@ -134,6 +156,7 @@ static int gate_traverse(Gate *self, visitproc visit, void *arg)
     Py_VISIT(self->progress);
     Py_VISIT(self->default_lane);
     Py_VISIT(self->keeper);
+    Py_VISIT(self->memory);
     for (int at = 0; at < KNOWN_SHAPES; at++) Py_VISIT(self->shapes[at].geometry);
     return 0;
 }
@@ -149,6 +172,7 @@ static int gate_clear(Gate *self)
     Py_CLEAR(self->progress);
     Py_CLEAR(self->default_lane);
     Py_CLEAR(self->keeper);
+    Py_CLEAR(self->memory);
     for (int at = 0; at < KNOWN_SHAPES; at++) Py_CLEAR(self->shapes[at].geometry);
     return 0;
 }
@@ -175,6 +199,8 @@ static PyMethodDef gate_methods[] = {
     {"limit", gate_limit, METH_VARARGS, "The device's limits on a grid, and which pointers it takes."},
     {"use_by_default", gate_default, METH_O, "The stream of launches that name none."},
     {"submit", gate_submit, METH_O, "Have the targets of the backend behind this weak reference make its launches."},
+    {"set_and_enqueue", gate_set_and_enqueue, METH_VARARGS,
+     "The addresses of the calls of a driver whose kernel objects hold their arguments."},
     {"call", gate_call, METH_VARARGS, "The addresses of the driver's calls, and the context that launches need."},
     {NULL, NULL, 0, NULL},
 };

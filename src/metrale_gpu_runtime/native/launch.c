@@ -5,8 +5,6 @@
 
 /* ---------------------------------------------------------------- what the driver answered */
 
-enum answer_kind { NO_ANSWER, REFUSED, NOT_RESTORED, NOT_ENTERED };
-
 /* A refusal goes the way of any other: Python makes the launch again, and takes this for the driver's answer. */
 static _Thread_local struct {
     uint64_t function; /* the kernel whose launch it was */
@@ -158,7 +156,7 @@ static __attribute__((noinline)) outcome submit_launch(Gate *gate, LaneState *la
     return FAILED;
 }
 
-/* Whether memory stands behind two arguments of a launch. */
+/* Whether memory stands behind two arguments of a launch. Which of them it writes is Python's to know. */
 static bool is_aliased(BlockState **blocks, uint32_t block_count)
 {
     for (uint32_t one = 1; one < block_count; one++)
@@ -171,9 +169,12 @@ static inline outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const 
                    BlockState **blocks, uint32_t block_count)
 {
     if (UNLIKELY(!e->grid[0] || !e->grid[1] || !e->grid[2])) return PYTHON;
-    if (UNLIKELY(!lane->has_raw)) {
-        if (gate->launch || !gate->keeper) return PYTHON;
-        if (!gate->aliased_writes && is_aliased(blocks, block_count)) return PYTHON; /* which of them it writes is Python's to know */
+    if (UNLIKELY(!gate->launch)) {
+        if (gate->enqueue ? !plan->form || !lane->has_raw || !lane->counts : !gate->keeper) return PYTHON;
+        if (plan->needs_shared_mem && !e->shared_mem) return PYTHON;
+        if (!gate->aliased_writes && is_aliased(blocks, block_count)) return PYTHON;
+    } else if (UNLIKELY(!lane->has_raw)) {
+        return PYTHON;
     }
     Lock *lock = (Lock *)lane->lock;
     PyThreadState *thread = PyThreadState_Get();
@@ -243,12 +244,16 @@ static inline outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const 
         Py_INCREF(blocks[at]);
     }
     ring_push((Ring *)lane->ring, (PyObject *)record);
-    if (UNLIKELY(!gate->launch)) {
+    enum answer_kind kind;
+    int code;
+    if (LIKELY(gate->launch != NULL)) {
+        code = call_driver(gate, current, lane, plan, e, parameters, &kind);
+    } else if (gate->enqueue) {
+        code = call_kernel_object(gate, lane, plan, e, record->image, &kind);
+    } else {
         result = submit_launch(gate, lane, plan, e, record, blocks, block_count);
         goto done;
     }
-    enum answer_kind kind;
-    int code = call_driver(gate, current, lane, plan, e, parameters, &kind);
     if (LIKELY(kind == NO_ANSWER)) {
         lane->issued = record->sequence;
         for (uint32_t at = 0; at < block_count; at++) used_last(blocks[at], (PyObject *)record);
@@ -344,6 +349,7 @@ static void plan_dealloc(Plan *self)
     PyObject_GC_UnTrack(self);
     Py_XDECREF(self->facts);
     Py_XDECREF(self->target);
+    if (self->form) kernel_form_free(self->form);
     PyMem_Free(self->codes);
     PyMem_Free(self->offsets);
     Py_TYPE(self)->tp_free((PyObject *)self);
@@ -353,6 +359,7 @@ static int plan_traverse(Plan *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->facts);
     Py_VISIT(self->target);
+    if (self->form) Py_VISIT(self->form->make);
     return 0;
 }
 
@@ -377,6 +384,8 @@ static Plan *plan_new(PyObject *codes, PyObject *offsets, unsigned nbytes, unsig
     if (!self) return NULL;
     self->facts = self->target = NULL;
     self->function = function;
+    self->form = NULL;
+    self->needs_shared_mem = false;
     self->count = (uint32_t)count;
     self->nbytes = nbytes;
     self->codes = PyMem_Malloc((size_t)count + 1);
@@ -453,16 +462,25 @@ bool fits_grid(Gate *gate, const Extents *e)
 
 #define MOST_PLANS 256
 
+/* `_learn_plan(codes, offsets, nbytes, function, facts, target, needs_shared_mem, form)`: the form of a kernel object, or
+ * None. */
 static PyObject *kernel_learn_plan(PyObject *self, PyObject *arguments)
 {
     KernelState *kernel = (KernelState *)self;
-    PyObject *codes, *offsets, *facts, *target;
+    PyObject *codes, *offsets, *facts, *target, *form;
     unsigned nbytes;
     unsigned long long function;
-    if (!PyArg_ParseTuple(arguments, "SO!IKOO", &codes, &PyTuple_Type, &offsets, &nbytes, &function, &facts, &target))
+    int needs_shared_mem;
+    if (!PyArg_ParseTuple(arguments, "SO!IKOOpO", &codes, &PyTuple_Type, &offsets, &nbytes, &function, &facts, &target,
+                          &needs_shared_mem, &form))
         return NULL;
     Plan *plan = plan_new(codes, offsets, nbytes, function, facts, target);
     if (!plan) return NULL;
+    plan->needs_shared_mem = needs_shared_mem;
+    if (form != Py_None && !(plan->form = kernel_form_new(form, plan->count))) {
+        Py_DECREF(plan);
+        return NULL;
+    }
     Plan *known_plan = find_plan(kernel, plan->codes, plan->count);
     if (known_plan || kernel->plan_count >= MOST_PLANS) {
         Py_DECREF(plan);

@@ -6,6 +6,7 @@
 #include "books.c"
 #include "encode.c"
 #include "gate.c"
+#include "kernel_objects.c"
 #include "launch.c"
 #include "prepared.c"
 #include "configured.c"
@@ -60,9 +61,8 @@ PyMODINIT_FUNC PyInit__core(void)
 {
     PyObject *module = PyModule_Create(&definition);
     if (!module) return NULL;
-    int (*const rooms[])(PyObject *) = {books_setup,    encode_setup,     gate_setup,
-                                              launch_setup,   site_setup,       prepared_setup,
-                                              configured_setup, builder_setup,  sequence_setup};
+    int (*const rooms[])(PyObject *) = {books_setup,  encode_setup,   gate_setup,       kernel_objects_setup, launch_setup,
+                                        site_setup,   prepared_setup, configured_setup, builder_setup,        sequence_setup};
     for (size_t at = 0; at < sizeof rooms / sizeof *rooms; at++) {
         if (rooms[at](module) < 0) {
             Py_DECREF(module);

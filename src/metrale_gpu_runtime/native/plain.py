@@ -62,6 +62,9 @@ class LaneState:
 
     __slots__ = ("capture", "gone", "handle", "is_synchronous", "issued", "lock", "raw", "ring")
 
+    def _count_in(self, array: object) -> None:
+        """Count there what is queued natively: here nothing is."""
+
 
 class BlockState:
     """What the core reads of an allocation's entry."""
@@ -133,6 +136,9 @@ class Gate:
 
     def use_by_default(self, lane: object) -> None:
         """The stream of launches that name none: here resolved by each launch."""
+
+    def set_and_enqueue(self, *calls: object) -> None:
+        """The calls of a driver whose kernel objects hold their arguments: here nobody makes them."""
 
     def call(self, *addresses: int) -> None:
         """The addresses of the driver's calls: here nobody calls them."""
