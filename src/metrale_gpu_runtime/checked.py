@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from .aliasing import refuse_aliased
 from .arguments import Argument, describe, named_pointer_error, pointer_argument, scalar_argument
 from .driver import ArgumentLayout, LaunchTarget
 from .errors import ArgumentCountError, ArgumentKindError, GeometryError, InvalidPointer, LaunchError
@@ -172,6 +173,8 @@ class CheckedLaunch:
             arguments[index] = argument
             offset = self.layout.offsets[index]
             block[offset : offset + len(argument.data)] = argument.data
+        if changed and self.kernel.separates_writes:
+            refuse_aliased(self.signature, arguments, self.gpu.capabilities)
         grid_slots = self.grid_slots if geometry is None else GridSlots()
         return replace(
             self,
@@ -309,6 +312,9 @@ def check_launch(
     kernel.module.check_loaded()
     if not grid_slots.axes:
         kernel.check_geometry(geometry)
+    if kernel.separates_writes:
+        # Before the driver makes the kernel ready for such arguments.
+        refuse_aliased(kernel.signature_with(geometry.shared_mem), arguments, gpu.capabilities)
     checked = kernel.checked(tuple(argument.description for argument in arguments), geometry.shared_mem)
     if checked.local_nbytes and geometry.shared_mem:
         both = checked.local_nbytes + geometry.shared_mem

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
+from .aliasing import separates_writes
 from .arguments import Argument, argument_from_value
 from .capabilities import Capabilities
 from .checked import (
@@ -24,6 +25,7 @@ from .checked import (
 from .driver import ArgumentLayout, FunctionAttributes, LaunchTarget, NativeForm, NativeKernelForm
 from .errors import (
     ArgumentCountError,
+    ArgumentError,
     ArgumentKindError,
     ArgumentSizeError,
     GeometryError,
@@ -50,6 +52,7 @@ from .signature import ArgumentDescription, KernelSignature
 from .signature.checking import count_error, local_advice
 from .signature.local_memory import refuse_both_ways, without_shared_memory
 from .signature.mangled import readable_name
+from .substitutes import with_substitute
 from .trace.launches import LaunchFacts
 from .trace.site import call_site
 
@@ -93,6 +96,7 @@ class Kernel(KernelState):
         self._signature = replace(loaded.signature, kernel=self._title)
         self._shares_last = module.gpu.capabilities.shared_mem_is_last_local
         self._sharing = without_shared_memory(self._signature, last=self._shares_last)
+        self._separates_writes = separates_writes(self._signature, module.gpu.capabilities)
         self._layouts: dict[tuple[ArgumentDescription, ...], CheckedLayout] = {}
         self._sharing_layouts: dict[tuple[ArgumentDescription, ...], CheckedLayout] = {}
         self._shapes: set[Geometry] = set()
@@ -102,6 +106,7 @@ class Kernel(KernelState):
         # Without shared memory such a kernel has an argument that only Python reads.
         specs = specs_of(self._sharing if self._sharing is not None else self._signature)
         self._belong(module.gpu, module.gpu._gate, module, specs)
+        self._shares = self._sharing is not None
 
     @property
     def gpu(self) -> GpuBackend:
@@ -147,6 +152,11 @@ class Kernel(KernelState):
         the last (OpenCL), and is then no argument.
         """
         return self._sharing if shared_mem and self._sharing is not None else self._signature
+
+    @property
+    def separates_writes(self) -> bool:
+        """Whether memory that it writes may stand behind one argument alone."""
+        return self._separates_writes
 
     @property
     def attributes(self) -> FunctionAttributes:
@@ -304,7 +314,10 @@ class Kernel(KernelState):
         signature = self.signature_with(shared_mem)
         if signature is not self._signature:
             refuse_both_ways(self._signature, len(descriptions), last=self._shares_last)
-        layout = signature.check(descriptions)
+        try:
+            layout = signature.check(descriptions)
+        except ArgumentError as error:
+            raise with_substitute(error, descriptions, self.gpu.capabilities) from None
         check_arguments(
             descriptions, layout, kernel=self.title, capabilities=self.gpu.capabilities, attributes=self.attributes
         )
@@ -333,6 +346,7 @@ class Kernel(KernelState):
             return
         if len(codes) > MOST_ARGUMENTS or layout.nbytes > MOST_NBYTES:
             return
+        objects = None
         if self.gpu._has_native_calls:
             form = checked.target.native_form()
             if form is None or (isinstance(form, NativeForm) and form.alignment > BLOCK_ALIGNMENT):
@@ -351,7 +365,6 @@ class Kernel(KernelState):
         self, arguments: Sequence[Argument], index: int, replacement: Argument, shared_mem: int = 0
     ) -> None:
         """Raise unless `replacement` fits where another argument was checked before: it has that one's room alone."""
-        objects = None
         before, given = arguments[index].description, replacement.description
         if given == before:
             return

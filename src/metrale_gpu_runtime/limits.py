@@ -7,6 +7,7 @@ from .driver import ArgumentKind, ArgumentLayout, FunctionAttributes
 from .errors import ArgumentSizeError, GeometryError, LimitExceeded, NotSupported
 from .geometry import Dim3, Geometry, LaunchAttributes
 from .signature import ArgumentDescription
+from .substitutes import refuse_unsupported
 
 _AXES = "xyz"
 
@@ -63,7 +64,7 @@ def _check_block(block: Dim3, kernel: str, capabilities: Capabilities, attribute
     if attributes.required_block is not None and block.as_tuple() != attributes.required_block:
         raise GeometryError(
             f"{kernel}: block is {block.as_tuple()}; the kernel was compiled for exactly "
-            f"{attributes.required_block} (.reqntid), launch it with that block",
+            f"{attributes.required_block} ({_required_word(capabilities)}), launch it with that block",
             kernel=kernel,
             asked=block.as_tuple(),
         )
@@ -95,9 +96,24 @@ def _check_block(block: Dim3, kernel: str, capabilities: Capabilities, attribute
         )
 
 
+def _required_word(capabilities: Capabilities) -> str:
+    """How a kernel's code says what its block has to be."""
+    for code_format, word in (("wgsl", "@workgroup_size"), ("opencl-c", "reqd_work_group_size")):
+        if code_format in capabilities.code_formats:
+            return word
+    return ".reqntid"
+
+
 def _bounds_word(capabilities: Capabilities) -> str:
     """How a kernel's code says of how many threads its block has at most."""
-    return "[[max_total_threads_per_threadgroup(n)]]" if "msl" in capabilities.code_formats else ".maxntid"
+    for code_format, word in (
+        ("msl", "[[max_total_threads_per_threadgroup(n)]]"),
+        ("opencl-c", "max_work_group_size"),
+        ("wgsl", "@workgroup_size"),
+    ):
+        if code_format in capabilities.code_formats:
+            return word
+    return ".maxntid"
 
 
 def _check_grid(geometry: Geometry, kernel: str, capabilities: Capabilities) -> None:
@@ -255,24 +271,4 @@ def check_arguments(
                 expected="at least 1",
                 given=0,
             )
-        if each.scalar is not None and each.scalar.name in capabilities.unsupported_scalars:
-            raise NotSupported(
-                f"{kernel}: argument {index}: {device} takes no {each.scalar.name} arguments; "
-                f"{_SUBSTITUTES.get(each.scalar.name, 'pass it through a buffer')}",
-                backend=backend,
-                feature=each.scalar.name,
-            )
-
-
-_SUBSTITUTES = {
-    "u64": "pass two u32 (low half first)",
-    "i64": "pass two u32 (low half first)",
-    "f64": "pass an f32, or the two halves of its bits as u32",
-    "bool": "pass a u32 that is 0 or 1",
-    "u8": "pass a u32",
-    "i8": "pass an i32",
-    "u16": "pass a u32",
-    "i16": "pass an i32",
-    "f16": "pass an f32, or its bits as u32",
-    "bf16": "pass an f32, or its bits as u32",
-}
+    refuse_unsupported(descriptions, kernel=kernel, capabilities=capabilities)

@@ -176,7 +176,7 @@ def test_a_module_loaded_anew_is_asked_anew(gpu):
         gpu.kernel("m", "k", constants={"N": 4})
 
 
-@pytest.mark.parametrize("profile", ["generic", "H100", "OpenCL", "WebGPU"])
+@pytest.mark.parametrize("profile", ["generic", "H100", "OpenCL"])
 def test_a_device_without_them_says_so(profile):
     """Where a device has no function constants, giving some is not supported, and giving none is nothing."""
     with MockGpuBackend(profile) as gpu:

@@ -45,6 +45,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("drivers",),
     # the engine: knows the contract, never a driver
     (
+        "aliasing",
         "arguments",
         "array_interface",
         "backend",
@@ -68,6 +69,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "raw_kernel",
         "residency",
         "stream",
+        "substitutes",
         "tensor_map",
         "trace",
         "waiting",

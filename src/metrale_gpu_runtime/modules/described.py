@@ -29,24 +29,32 @@ if TYPE_CHECKING:
     from ..code_objects import CodeObjectKernel
     from ..ptx.syntax import Function, PtxModule
     from ..signature.msl import MslParameter
+    from ..signature.wgsl import WgslEntryPoint
+    from ..spirv import SpirvKernel
     from .nvrtc import CompiledPtx
 
 Capability = tuple[int, int]
+_OPENCL = ("opencl-c", "spirv")
 CompilePart = Callable[[Part, bool], "CompiledPtx"]
 
 
 @dataclass(slots=True)
 class Described:
-    """The code as values: PTX of the parts, the kernels of a cubin or of a code object; and why something is not known.
+    """The code as values: PTX of the parts, the kernels of a cubin, of a code object, of SPIR-V or of WGSL; and why
+    something is not known.
 
-    `symbols` are its kernels in the code's order, None where the code does not list them.
+    `symbols` are its kernels in the code's order, None where the code does not list them. `format` is the form of code
+    that the driver has loaded.
     """
 
+    format: str | None = None
     texts: tuple[tuple[Part, PtxModule], ...] = ()
     cubin: Mapping[str, KernelFacts] | None = None
     cubin_variables: tuple[str, ...] = ()
     code_object: Mapping[str, CodeObjectKernel] | None = None
     msl: Mapping[str, tuple[MslParameter, ...] | None] = field(default_factory=dict)
+    wgsl: Mapping[str, WgslEntryPoint] | None = None
+    spirv: Mapping[str, SpirvKernel] | None = None
     lowered_names: Mapping[str, str] = field(default_factory=dict)
     debug: dict[str, KernelSignature] | None = None
     notes: list[str] = field(default_factory=list)
@@ -60,7 +68,8 @@ class Described:
             return (*ordered, *(name for name in self.cubin if name not in ordered))
         if self.texts:
             return written
-        return tuple(self.code_object) if self.code_object is not None else None
+        listed = next((each for each in (self.code_object, self.wgsl, self.spirv) if each is not None), None)
+        return tuple(listed) if listed is not None else None
 
     def read(self, cubin: Cubin) -> None:
         """Take in what a cubin lists."""
@@ -103,13 +112,27 @@ class Described:
         if function is not None:
             return function.bounds.reqntid, function.bounds.maxntid
         facts = self.cubin.get(symbol) if self.cubin is not None else None
-        return (facts.required_block, facts.max_block) if facts is not None else (None, None)
+        if facts is not None:
+            return facts.required_block, facts.max_block
+        entry = self.wgsl.get(symbol) if self.wgsl is not None else None
+        if entry is not None:
+            return entry.fixed_workgroup_size, None
+        compiled = self.spirv.get(symbol) if self.spirv is not None else None
+        return (compiled.required_block if compiled is not None else None), None
 
     def signatures(self, symbol: str, bindings: Sequence[KernelBinding] | None = None) -> list[KernelSignature]:
-        """What the code itself says of a kernel, strongest first: mangled name, PTX, code object or cubin; Metal's text
-        and `bindings`, the driver's reflection."""
+        """What the code itself says of a kernel, strongest first: mangled name, PTX, code object or cubin; the text of
+        Metal or WGSL, `bindings`, which are the driver's reflection or argument info, and SPIR-V."""
         sources: list[KernelSignature] = []
-        sources += bound_signatures(symbol, self.msl.get(symbol), bindings, self.notes)
+        if self.format in _OPENCL:
+            sources += self._opencl_signatures(symbol, bindings)
+        elif self.wgsl is not None:
+            from ..signature.wgsl_signature import from_wgsl
+
+            entry = self.wgsl.get(symbol)
+            sources += [from_wgsl(entry)] if entry is not None else []
+        else:
+            sources += bound_signatures(symbol, self.msl.get(symbol), bindings, self.notes)
         mangled = from_mangled(symbol) if is_mangled(symbol) else None
         if mangled is not None:
             sources.append(mangled)
@@ -124,13 +147,26 @@ class Described:
             sources.append(from_cubin(symbol, facts.parameters))
         return sources
 
+    def _opencl_signatures(self, symbol: str, bindings: Sequence[KernelBinding] | None) -> list[KernelSignature]:
+        sources: list[KernelSignature] = []
+        if bindings is not None:
+            from ..signature.opencl_info import from_argument_info
+
+            sources.append(from_argument_info(symbol, bindings))
+        compiled = self.spirv.get(symbol) if self.spirv is not None else None
+        if compiled is not None:
+            from ..signature.spirv_signature import from_spirv
+
+            sources.append(from_spirv(compiled))
+        return sources
+
 
 def describe(
     module: str, parts: Sequence[Part], image: CodeImage | None, capability: Capability | None, notes: Sequence[str]
 ) -> Described:
     """Read what there is. `image` is what the driver has loaded; it has taken it, so nothing here is an error: what is
     not understood becomes a note."""
-    described = Described(notes=list(notes))
+    described = Described(image.format if image is not None else None, notes=list(notes))
     if image is not None and image.format == "hsaco":
         from .code_objects import kernels_of
 
@@ -144,6 +180,10 @@ def describe(
             lowered.update(part.compiled.lowered_names)
         if part.code.format == "msl":
             described.msl = kernels_of_msl(part.code.text(), part.options)
+        elif part.code.format == "wgsl":
+            _read_wgsl(described, part)
+        elif part.code.format == "spirv":
+            _read_spirv(described, part)
         ptx = part.ptx
         if ptx is not None:
             text = _parsed(described, part.name, ptx)
@@ -163,6 +203,24 @@ def _parsed(described: Described, name: str, ptx: bytes) -> PtxModule | None:
         # The driver has taken it, so it is the driver's to judge; only the signatures are lost.
         described.notes.append(f"the PTX was not understood, so its signatures are not known: {error}")
         return None
+
+
+def _read_wgsl(described: Described, part: Part) -> None:
+    from ..signature.wgsl import parse_wgsl
+
+    try:
+        described.wgsl = parse_wgsl(part.code.text(), part.name).entry_points
+    except SignatureError as error:
+        described.notes.append(f"the WGSL was not understood, so its signatures are not known: {error}")
+
+
+def _read_spirv(described: Described, part: Part) -> None:
+    from ..spirv import read_spirv
+
+    try:
+        described.spirv = read_spirv(part.code.data, part.name).kernels
+    except ModuleLoadError as error:
+        described.notes.append(f"the SPIR-V was not understood, so its signatures are not known: {error}")
 
 
 def _read_machine_code(described: Described, module: str, image: CodeImage, capability: Capability | None) -> None:

@@ -77,7 +77,9 @@ class Parameter:
         if self.c_type == "char":
             # Plain char is signed on x86 and unsigned on Arm hosts, and nvcc follows the host.
             return (i8, u8)
-        return (signed, unsigned, boolean) if self.nbytes == 1 else (signed, unsigned)
+        # OpenCL has no parameters that are bools.
+        is_bool = self.nbytes == 1 and self.source != SPIRV
+        return (signed, unsigned, boolean) if is_bool else (signed, unsigned)
 
     def __str__(self) -> str:
         """The parameter as C; what is not known is said, not made up."""

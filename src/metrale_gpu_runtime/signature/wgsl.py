@@ -76,6 +76,14 @@ class WgslEntryPoint:
     workgroup_nbytes: int | None
     line: int
 
+    @property
+    def fixed_workgroup_size(self) -> tuple[int, int, int] | None:
+        """The workgroup's size where nothing can override it."""
+        x, y, z = self.workgroup_size
+        if isinstance(x, int) and isinstance(y, int) and isinstance(z, int):
+            return x, y, z
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class WgslModule:

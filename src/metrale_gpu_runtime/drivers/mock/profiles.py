@@ -109,7 +109,10 @@ _PROFILES = {
         warp_size=1,
         multiprocessor_count=16,
         local_arguments=True,
+        shared_mem_is_last_local=True,
         tensor_maps=False,
+        module_variables=False,
+        mangled_names=False,
         # A kernel parameter may not be a bool (OpenCL C, "Restrictions").
         unsupported_scalars=frozenset({"bool"}),
     ),
