@@ -1,20 +1,22 @@
 """The adapters that wgpu finds, which of them can run kernels here, and in which order they are numbered.
 
-A graphics card and its driver make an adapter. The same device may be there once for each of the system's graphics
-interfaces; that of OpenGL is left out where a better one has the device.
+A device and one driver of it make an adapter. None of this needs a display.
 
 Source: wgpuInstanceEnumerateAdapters, WGPUAdapterInfo, WGPULimits (webgpu.h, wgpu.h).
 """
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from ...errors import BackendUnavailable
 from .bindings import Bindings, truth
 
-_GL = ("OpenGL", "OpenGLES")
 _TYPES = ("DiscreteGPU", "IntegratedGPU", "Unknown", "CPU")
 """The best first. An unknown one may be a virtual GPU."""
 
@@ -22,7 +24,7 @@ _TYPES = ("DiscreteGPU", "IntegratedGPU", "Unknown", "CPU")
 @dataclass(frozen=True, slots=True)
 class Adapter:
     """One adapter: `native` is the WGPUAdapter, `graphics` the interface behind it, `kind` one of WGPUAdapterType's
-    names, `limits` is a WGPULimits, `reason` why no kernel can run on it, None where one can.
+    names. `limits` is a WGPULimits, `reason` why no kernel can run on it, None where one can.
     """
 
     native: Any
@@ -53,27 +55,43 @@ class Adapter:
 
 def find_adapters(bindings: Bindings) -> list[Adapter]:
     """All adapters, the best first, those that cannot be used last."""
-    ffi, lib = bindings.ffi, bindings.lib
-    count = lib.wgpuInstanceEnumerateAdapters(bindings.instance, ffi.NULL, ffi.NULL)
-    natives = ffi.new("WGPUAdapter[]", max(count, 1))
-    count = lib.wgpuInstanceEnumerateAdapters(bindings.instance, ffi.NULL, natives)
-    found = [_described(bindings, natives[at]) for at in range(count)]
-    better = {(each.vendor_id, each.device) for each in found if each.graphics not in _GL}
-    found = [each for each in found if each.graphics not in _GL or (each.vendor_id, each.device) not in better]
+    with _no_display():
+        natives = _enumerate(bindings)
+    found = [_described(bindings, native) for native in natives]
     # Stable: among equals the order is wgpu's.
-    return sorted(found, key=lambda each: (each.reason is not None, _TYPES.index(each.kind), each.graphics in _GL))
+    return sorted(found, key=lambda each: (each.reason is not None, _TYPES.index(each.kind)))
 
 
 def usable_adapters(bindings: Bindings) -> list[Adapter]:
-    """Those that can run kernels, by their numbers. Raises BackendUnavailable with what was looked at and why it was no
-    good when there is none."""
-    found = find_adapters(bindings)
-    usable = [each for each in found if each.reason is None]
+    """Those that can run kernels, by their numbers. Raises BackendUnavailable with what was looked for, and what would
+    help, when there is none."""
+    usable = [each for each in find_adapters(bindings) if each.reason is None]
     if not usable:
         from .diagnosis import why_unusable
 
         raise BackendUnavailable(f"webgpu: {why_unusable()}", backend="webgpu")
     return usable
+
+
+def _enumerate(bindings: Bindings) -> list[Any]:
+    ffi, lib = bindings.ffi, bindings.lib
+    count = lib.wgpuInstanceEnumerateAdapters(bindings.instance, ffi.NULL, ffi.NULL)
+    natives = ffi.new("WGPUAdapter[]", max(count, 1))
+    return list(natives[0 : min(count, lib.wgpuInstanceEnumerateAdapters(bindings.instance, ffi.NULL, natives))])
+
+
+@contextmanager
+def _no_display() -> Iterator[None]:
+    """Spare the caller four lines on stderr. Mesa's layer that puts devices in order looks for a Wayland display, whose
+    library complains where XDG_RUNTIME_DIR is not set; where it is set and there is no display, it says nothing."""
+    if sys.platform != "linux" or "XDG_RUNTIME_DIR" in os.environ:
+        yield
+        return
+    os.environ["XDG_RUNTIME_DIR"] = "/nonexistent"
+    try:
+        yield
+    finally:
+        del os.environ["XDG_RUNTIME_DIR"]
 
 
 def _described(bindings: Bindings, native: Any) -> Adapter:

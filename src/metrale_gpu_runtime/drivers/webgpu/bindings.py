@@ -22,10 +22,13 @@ from ...errors import BackendUnavailable
 from ..forks import generation
 
 INSTALL = "pip install 'metrale-gpu-runtime[webgpu]'"
-SOFTWARE = "apt-get install mesa-vulkan-drivers (a software Vulkan)"
 
 _NEEDED = ("wgpuDeviceCreateComputePipeline", "wgpuComputePassEncoderSetImmediates", "wgpuQueueSubmitForIndex")
 _LOW_BYTE = 0xFF
+
+_GRAPHICS = 1 << 0 | 1 << 2 | 1 << 3
+"""WGPUInstanceBackend_Vulkan, _Metal and _DX12 (wgpu.h). Without OpenGL, which is for graphics first: it looks for a
+display, writes to stderr where there is none, and has no device that Vulkan has not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,11 @@ def _load() -> Bindings:
             f"later; {INSTALL}",
             backend="webgpu",
         )
-    instance = lib.wgpuCreateInstance(ffi.new("WGPUInstanceDescriptor *"))
+    descriptor, extras = ffi.new("WGPUInstanceDescriptor *"), ffi.new("WGPUInstanceExtras *")
+    extras.chain.sType = lib.WGPUSType_InstanceExtras
+    extras.backends = _GRAPHICS
+    descriptor.nextInChain = ffi.cast("WGPUChainedStruct *", extras)
+    instance = lib.wgpuCreateInstance(descriptor)
     if instance == ffi.NULL:
         raise BackendUnavailable(f"webgpu: wgpu-native {version} gives no instance", backend="webgpu")
     return Bindings(ffi, lib, instance, version)
