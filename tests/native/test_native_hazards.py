@@ -354,3 +354,50 @@ mg.KernelLaunch, mg.u32(5), mg.DevicePtr(0)
 def test_another_interpreter_has_the_plain_core() -> None:
     """In a subinterpreter the package uses the plain core, and takes nothing away from the first interpreter."""
     assert native("by_a_subinterpreter") == "1 made natively"
+
+
+# ---------------------------------------------------------------- targets that launch
+
+
+class _Within:
+    """A target in whose submit something is done, once."""
+
+    def __init__(self, target: Any, acts: list[Callable[[], object]]) -> None:
+        self._target, self._acts = target, acts
+
+    def submit(self, *launch: Any) -> None:
+        if self._acts:
+            self._acts.pop()()
+        self._target.submit(*launch)
+
+
+def set_within_its_launch() -> tuple[list[int], list[str], int]:
+    """A prepared launch's slot is set anew, on another stream, while the target makes the launch as it was."""
+    import metrale_gpu_runtime as mg
+    from metrale_gpu_runtime.testing import MockGpuBackend
+
+    acts: list[Callable[[], object]] = []
+    with MockGpuBackend() as gpu:
+        prepare = gpu.mock.prepare_launch
+        gpu.mock.prepare_launch = lambda *given: _Within(prepare(*given), acts)  # type: ignore[method-assign,assignment,return-value]
+        kernel = gpu.kernel("m", "pair", signature="float* x, const float* y")
+        x, y, z = (gpu.empty(4, mg.f32) for _ in range(3))
+        prepared = kernel[1, 32].prepare(x, mg.slot("y", "ptr"))
+        with gpu.create_stream() as stream:
+            prepared(y=y)
+            prepared(y=y)
+            before = [sys.getrefcount(each.allocation.block) for each in (x, y, z)]
+            acts.append(lambda: prepared(y=z, stream=stream))
+            prepared()
+            gpu.synchronize()
+            changes = [
+                sys.getrefcount(each.allocation.block) - was for each, was in zip((x, y, z), before, strict=True)
+            ]
+            uses = [str(each.allocation.block.last_use).partition(" of")[0] for each in (x, y, z)]
+            return changes, uses, gpu._gate.native_count
+
+
+def test_a_slot_may_be_set_while_the_target_makes_the_launch() -> None:
+    """A launch under way has the memory that it began with, and lets go of that, whatever its slots are by then."""
+    # z stands in the slot now, in the place of y.
+    assert native("set_within_its_launch") == ([0, 0, 0], ["launch 3", "launch 3", "launch 4"], 3)

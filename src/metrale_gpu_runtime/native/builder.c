@@ -170,7 +170,7 @@ static PyObject *builder_arg(PyObject *object, PyObject *const *args, Py_ssize_t
 {
     BuilderState *self = (BuilderState *)object;
     if (count == 1 && !names && self->kernel && PyBytes_CheckExact(self->kernel->specs) &&
-        self->count < PyBytes_GET_SIZE(self->kernel->specs)) {
+        self->count < PyBytes_GET_SIZE(self->kernel->specs) && (!self->kernel->shares || self->extents.shared_mem)) {
         uint8_t wanted = (uint8_t)PyBytes_AS_STRING(self->kernel->specs)[self->count];
         if (builder_add(self, wanted, args[0])) {
             uint32_t at = self->count - 1;
@@ -210,7 +210,9 @@ static PyObject *builder_block(PyObject *object, PyObject *const *args, Py_ssize
 static PyObject *builder_shared_mem(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     BuilderState *self = (BuilderState *)object;
-    if (LIKELY(count == 1 && !names && self->kernel && read_shared_mem(args[0], &self->extents.shared_mem)))
+    /* Whether there is any may change which parameter an argument is for. */
+    if (LIKELY(count == 1 && !names && self->kernel && !(self->kernel->shares && self->count) &&
+               read_shared_mem(args[0], &self->extents.shared_mem)))
         return Py_NewRef(object);
     return leave_to_python(object, plain_shared_mem, args, count, names);
 }

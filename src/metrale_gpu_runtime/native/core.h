@@ -293,6 +293,7 @@ typedef struct {
     Shape shapes[SHAPES];
     uint32_t shape_count, shape_next;
     uint32_t allowed_shared_mem;
+    bool shares; /* dynamic shared memory is one of its parameters: `specs` are those of a launch that has some */
     PyObject *latest_key, *latest_configured; /* what kernel[…] was asked for the last time, and what it gave */
 } KernelState;
 

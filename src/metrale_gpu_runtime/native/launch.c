@@ -554,6 +554,7 @@ static PyMemberDef kernel_members[] = {
     {"_module", T_OBJECT_EX, offsetof(KernelState, module), READONLY, NULL},
     {"_plan_count", T_UINT, offsetof(KernelState, plan_count), READONLY, NULL},
     {"_allowed_shared_mem", T_UINT, offsetof(KernelState, allowed_shared_mem), 0, NULL},
+    {"_shares", T_BOOL, offsetof(KernelState, shares), 0, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 

@@ -150,6 +150,7 @@ class KernelState:
     _gate: Gate
     _module: Any
     _allowed_shared_mem = 0
+    _shares = False
     _plan_count = 0
 
     def _belong(self, gpu: object, gate: Gate, module: object, specs: bytes | None) -> None:

@@ -3,12 +3,13 @@
 
 #include <string.h>
 
-/* A parameter block with the addresses of its arguments. While a driver reads it, it is not written: whoever changes
- * what is remembered makes another one then. */
+/* A parameter block with the addresses of its arguments, and all that a call without values names. While a driver reads
+ * it, it is not written: whoever changes what is remembered makes another one then. */
 typedef struct {
-    uint32_t users;
+    uint32_t users, block_count;
     unsigned char *bytes;
     void *memory;
+    BlockState **blocks;
     void *parameters[];
 } Image;
 
@@ -31,24 +32,25 @@ typedef struct {
     Place *places;
     uint32_t slot_count, unset_count, extra_count;
     PyObject **extra; /* allocations named by .uses() */
-    BlockState **blocks; /* all that a call without values names: what the places and .uses() hold */
-    uint32_t block_count;
     PyObject *remembered;
     bool is_stale; /* Python has set slots since the image was made */
 } PreparedState;
 
 static PyObject *plainly, *stream_name; /* "_call_plainly", "stream" */
 
-static Image *image_new(Plan *plan)
+static Image *image_new(Plan *plan, uint32_t extra_count)
 {
     Image *image = PyMem_Malloc(sizeof(Image) + plan->count * sizeof(void *));
     if (!image) return NULL;
     image->memory = PyMem_Calloc(1, plan->nbytes + BLOCK_ALIGNMENT + 8);
-    if (!image->memory) {
+    image->blocks = PyMem_Calloc(plan->count + extra_count + 1, sizeof(BlockState *));
+    if (!image->memory || !image->blocks) {
+        PyMem_Free(image->memory);
+        PyMem_Free(image->blocks);
         PyMem_Free(image);
         return NULL;
     }
-    image->users = 0;
+    image->users = image->block_count = 0;
     image->bytes = (unsigned char *)(((uintptr_t)image->memory + BLOCK_ALIGNMENT - 1) & ~(uintptr_t)(BLOCK_ALIGNMENT - 1));
     for (uint32_t at = 0; at < plan->count; at++) image->parameters[at] = image->bytes + plan->offsets[at];
     return image;
@@ -57,6 +59,7 @@ static Image *image_new(Plan *plan)
 static void image_free(Image *image)
 {
     PyMem_Free(image->memory);
+    PyMem_Free(image->blocks);
     PyMem_Free(image);
 }
 
@@ -83,8 +86,8 @@ static void list_blocks(PreparedState *self)
 {
     uint32_t count = 0;
     for (uint32_t at = 0; at < self->plan->count; at++)
-        if (self->places[at].allocation) self->blocks[count++] = block_of(self->places[at].allocation);
-    self->block_count = add_extra(self, self->blocks, count);
+        if (self->places[at].allocation) self->image->blocks[count++] = block_of(self->places[at].allocation);
+    self->image->block_count = add_extra(self, self->image->blocks, count);
 }
 
 /* Whether a value read as `code` may take the place of what was prepared. Types stay; the elements of a pointer, and the
@@ -142,7 +145,7 @@ static inline outcome launch_unchanged(PreparedState *self, LaneState *lane)
     Image *image = self->image;
     image->users++;
     outcome result = launch_now(self->gate, lane, self->plan, &self->extents, image->bytes, image->parameters,
-                                self->blocks, self->block_count);
+                                image->blocks, image->block_count);
     if (--image->users == 0 && UNLIKELY(image != self->image)) image_free(image);
     return result;
 }
@@ -152,7 +155,7 @@ static outcome remember(PreparedState *self, PyObject *const *values, PyObject *
 {
     Plan *plan = self->plan;
     if (self->image->users) {
-        Image *image = image_new(plan);
+        Image *image = image_new(plan, self->extra_count);
         if (!image) {
             PyErr_NoMemory();
             return FAILED;
@@ -338,7 +341,6 @@ static void prepared_dealloc(PreparedState *self)
     PyObject_GC_UnTrack(self);
     prepared_clear(self);
     if (self->image) image_free(self->image);
-    PyMem_Free(self->blocks);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
@@ -378,11 +380,10 @@ static PyObject *prepared_compile(PyObject *object, PyObject *arguments)
         PyErr_SetString(PyExc_ValueError, "places or bytes are not those of the plan");
         return NULL;
     }
-    self->image = image_new(plan);
+    self->image = image_new(plan, (uint32_t)PyTuple_GET_SIZE(extra));
     self->places = PyMem_Calloc(plan->count + 1, sizeof(Place));
     self->extra = PyMem_Calloc((size_t)PyTuple_GET_SIZE(extra) + 1, sizeof(PyObject *));
-    self->blocks = PyMem_Calloc((size_t)(plan->count + PyTuple_GET_SIZE(extra)) + 1, sizeof(BlockState *));
-    if (!self->image || !self->places || !self->extra || !self->blocks) return PyErr_NoMemory();
+    if (!self->image || !self->places || !self->extra) return PyErr_NoMemory();
     memcpy(self->image->bytes, image, (size_t)nbytes);
     self->plan = (Plan *)Py_NewRef(plan);
     self->extents = e;
