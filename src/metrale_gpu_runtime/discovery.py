@@ -122,7 +122,7 @@ def factory(name: str) -> DriverFactory:
 
 def available_backends() -> dict[str, BackendState]:
     """Each known backend with its devices, or the reason why it cannot be used here. Never raises; opens nothing."""
-    return {name: _state(name) for name in known_names()}
+    return {name: state_of(name) for name in known_names()}
 
 
 def _engine(name: str) -> Callable[..., GpuBackend]:
@@ -133,7 +133,8 @@ def _engine(name: str) -> Callable[..., GpuBackend]:
     return engine
 
 
-def _state(name: str) -> BackendState:
+def state_of(name: str) -> BackendState:
+    """One backend with its devices, or the reason why it cannot be used here. Never raises."""
     try:
         return BackendState(name, tuple(factory(name).devices()))
     except BackendUnavailable as error:

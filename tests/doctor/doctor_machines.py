@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -74,8 +73,7 @@ def system_pocl() -> str | None:
     return entry.read_text().strip() if entry.exists() else None
 
 
-def lavapipe() -> Path | None:
+def lavapipe() -> Path:
     """The library of this system's software Vulkan."""
-    for path in sorted(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json")):
-        return Path(os.fspath(json.loads(path.read_text())["ICD"]["library_path"]))
-    return None
+    path = next(iter(sorted(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))))
+    return Path(str(json.loads(path.read_text())["ICD"]["library_path"]))

@@ -22,7 +22,7 @@ from doctor_machines import (
 )
 from rungs import require_rung
 
-from metrale_gpu_runtime import available_backends, open_backend
+from metrale_gpu_runtime import discovery, open_backend
 from metrale_gpu_runtime.drivers import probing
 from metrale_gpu_runtime.drivers.diagnosis import BROKEN, FOUND, MISSING, Diagnosis, Observation
 from metrale_gpu_runtime.drivers.opencl import diagnosis as opencl_diagnosis
@@ -209,10 +209,10 @@ def test_bindings_that_cannot_be_imported(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_opening_and_listing_say_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """available_backends, open_backend and the diagnosis give one reason in one line, and name the doctor."""
+    """The listing, open_backend and the diagnosis give one reason in one line, and name the doctor."""
     require_rung("pocl")
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path / "nothing.icd"))
-    reason = available_backends()["opencl"].reason
+    reason = discovery.state_of("opencl").reason
     assert reason == diagnose().in_one_line
     assert "\n" not in reason
     assert reason.count(";") == 1
@@ -233,7 +233,7 @@ def test_a_crashing_driver_does_not_end_whoever_lists(
     require_rung("c compiler")
     library = build(CRASHES, tmp_path / "libcrash.so")
     monkeypatch.setenv("OCL_ICD_VENDORS", str(vendor_folder(tmp_path / "vendors", crash=library)))
-    assert f"{library}, which crashed with SIGSEGV when it was loaded" in available_backends()["opencl"].reason
+    assert f"{library}, which crashed with SIGSEGV when it was loaded" in discovery.state_of("opencl").reason
 
 
 def test_pocls_device_is_chosen_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
