@@ -33,8 +33,8 @@ def warn_of_needs() -> None:
     """Say that compiled kernels do not outlive this process, or that there is no linker, where that is so."""
     if shutil.which("ld") is None:
         warnings.warn(
-            f"PoCL links each kernel with `ld` and may end this process without it; PATH ({os.environ.get('PATH')}) has "
-            "none. On Debian and Ubuntu: apt-get install binutils",
+            "PoCL links each kernel with `ld`, and may end this process without one; PATH has none "
+            f"({os.environ.get('PATH')}). On Debian and Ubuntu: apt-get install binutils",
             GpuWarning,
             stacklevel=4,
         )

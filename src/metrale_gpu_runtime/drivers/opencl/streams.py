@@ -36,8 +36,8 @@ class Stream:
         self._flush = bindings.calls.flush
         # Commands queued, and launches since the last wait: an array, for launches that are made natively count there.
         self.counts = array("Q", (0, 0))
-        # A marker, and how much was queued when it was.
-        self._asked: tuple[Any, int] | None = None
+        # The last marker, and how much was queued before it.
+        self._marker: tuple[Any, int] | None = None
 
     # ------------------------------------------------ after each command
 
@@ -55,13 +55,9 @@ class Stream:
         """A cl_event that is complete when all that is queued now is done. Raises DriverError."""
         cl = self._bindings.cl
         try:
-            event = cl._cl._enqueue_marker_with_wait_list(self._queue, None)
-            # Another queue may wait for it: only what was sent is sure to run (clFlush).
-            self._queue.flush()
+            return self._mark()
         except cl.Error as error:
             raise refused_by(self._bindings, error) from error
-        self.counts[QUEUED] += 1
-        return event
 
     def wait_for(self, event: Any) -> None:
         """Let what is queued later wait for an event of another queue. Raises DriverError."""
@@ -77,28 +73,25 @@ class Stream:
     def synchronize(self) -> None:
         """Wait until all that is queued is done. Raises DriverFault when it failed."""
         cl = self._bindings.cl
-        self.counts[UNSENT] = 0
         try:
-            marker = cl._cl._enqueue_marker_with_wait_list(self._queue, None)
-            self.wait(marker)
+            marker = self._mark()
         except cl.Error as error:
             raise fault(self._bindings, int(error.code), f"{error.routine} on {self._name}") from error
+        self.wait(marker)
 
     def query(self) -> bool:
         """True when nothing is queued or running. Raises DriverFault."""
         cl = self._bindings.cl
         with self._lock:
             try:
-                if self._asked is None or (self._asked[1] != self.counts[QUEUED] and self._is_over(self._asked[0])):
-                    marker = cl._cl._enqueue_marker_with_wait_list(self._queue, None)
-                    self._queue.flush()
-                    self._asked = (marker, self.counts[QUEUED])
-                is_over = self._is_over(self._asked[0]) and self._asked[1] == self.counts[QUEUED]
+                # One marker at a time: a new one for each question would never be seen to be done.
+                known = self._marker
+                if known is None or (known[1] != self.counts[QUEUED] and self._is_over(known[0])):
+                    self._mark()
+                    known = self._marker
+                return known is not None and known[1] == self.counts[QUEUED] and self._is_over(known[0])
             except cl.Error as error:
                 raise fault(self._bindings, int(error.code), f"{error.routine} on {self._name}") from error
-            if is_over:
-                self._asked = None
-            return is_over
 
     def wait(self, event: Any) -> None:
         """Wait for an event of this queue. Raises DriverFault; the queue has come to rest then."""
@@ -121,10 +114,21 @@ class Stream:
             return None
         return fault(self._bindings, status, f"a command of this queue of {self._name} failed")
 
+    # ------------------------------------------------ inside
+
+    def _mark(self) -> Any:
+        queued = self.counts[QUEUED]
+        event = self._bindings.cl._cl._enqueue_marker_with_wait_list(self._queue, None)
+        # Another queue may wait for it: only what was sent is sure to run (clFlush).
+        self._queue.flush()
+        self.counts[UNSENT] = 0
+        self._marker = (event, queued)
+        return event
+
     def _is_over(self, event: Any) -> bool:
         failure = self.failure(event)
         if failure is not None:
-            self._asked = None
+            self._marker = None
             raise failure
         return int(event.command_execution_status) == 0
 
@@ -138,5 +142,5 @@ class Stream:
         except cl.Error as error:
             return refused_by(self._bindings, error)
         finally:
-            self._asked = None
+            self._marker = None
         return None
