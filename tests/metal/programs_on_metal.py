@@ -8,7 +8,6 @@ runs as many as fit, and reduces and prints what fails.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import random
 import struct
 import sys
@@ -209,7 +208,7 @@ class MetalMachine(Machine):
     def start_faults(self) -> None:
         for device in self.devices:
             # So that the number of a launch says whose it is.
-            device.gpu._ordinals = itertools.count(FIRST_ORDINALS[device.number])
+            device.gpu._gate.count_from(FIRST_ORDINALS[device.number])
         for code, nth, encoder in self.fault.buffers:
             self.standin.fail_next("command buffer", code, nth=nth, encoder=encoder)
         for kind, nth in self.fault.nils:

@@ -8,6 +8,14 @@ static PyObject *gate_next(PyObject *self)
     return PyLong_FromLongLong(++((Gate *)self)->ordinal);
 }
 
+static PyObject *gate_count_from(PyObject *self, PyObject *ordinal)
+{
+    int64_t number = PyLong_AsLongLong(ordinal);
+    if (number == -1 && PyErr_Occurred()) return NULL;
+    ((Gate *)self)->ordinal = (int64_t)((uint64_t)number - 1);
+    Py_RETURN_NONE;
+}
+
 static PyObject *gate_shut(PyObject *self, PyObject *arguments)
 {
     unsigned bit;
@@ -194,6 +202,7 @@ static PyObject *gate_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 }
 
 static PyMethodDef gate_methods[] = {
+    {"count_from", gate_count_from, METH_O, "Let this be the number of the next launch."},
     {"shut", gate_shut, METH_VARARGS, "Shut or open the gate for one reason, which is a bit from 2 on."},
     {"watch", gate_watch, METH_VARARGS, "What is looked at before each launch: memory that waits to be given back."},
     {"limit", gate_limit, METH_VARARGS, "The device's limits on a grid, and which pointers it takes."},

@@ -119,6 +119,10 @@ class Gate:
     def __next__(self) -> int:
         return next(self._ordinals)
 
+    def count_from(self, ordinal: int) -> None:
+        """Let this be the number of the next launch."""
+        self._ordinals = itertools.count(ordinal)
+
     def shut(self, bit: int, is_shut: bool) -> None:
         """Shut or open the gate for one reason, which is a bit from 2 on."""
         self.shut_for = self.shut_for | bit if is_shut else self.shut_for & ~bit
