@@ -18,7 +18,7 @@ from ...handles import KernelHandle, ModuleHandle
 from ...signature.wgsl import WgslEntryPoint, WgslModule, WgslOverride, parse_wgsl
 from .bind_groups import BindGroups
 from .device import Device, WgpuError
-from .pipelines import SHARED_MEM, WebgpuKernel
+from .pipelines import SHARED_MEM, WebgpuKernel, check_block
 
 _PLACE = re.compile(r"(?:wgsl)?:(\d+):(\d+)")
 _Constants = tuple[tuple[str, bytes], ...]
@@ -111,12 +111,14 @@ class Modules:
                 raise KernelNotFound(
                     f"module {loaded.name!r}: the module was unloaded meanwhile", module=loaded.name, function=name
                 )
+            entry = self._entry(loaded, name)
+            check_block(entry, loaded.text, loaded.name)
             kernel = WebgpuKernel(
                 self._device,
                 self._groups,
                 loaded.native,
                 loaded.text,
-                self._entry(loaded, name),
+                entry,
                 loaded.name,
                 constants,
             )
@@ -136,6 +138,7 @@ class Modules:
         """
         loaded = self._modules[module]
         entry = self._entry(loaded, name)
+        check_block(entry, loaded.text, loaded.name)
         by_launch = {SHARED_MEM, *(each for each in entry.workgroup_size if isinstance(each, str))}
         overrides = [loaded.text.override(each) for each in entry.overrides if each not in by_launch]
         return tuple(_constant(each) for each in overrides if each is not None)

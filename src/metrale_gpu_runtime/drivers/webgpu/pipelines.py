@@ -194,14 +194,6 @@ class WebgpuKernel:
                 backend="webgpu",
                 feature="textures" if each.group == 0 else "bind groups",
             )
-        for extent in self._entry.workgroup_size:
-            if isinstance(extent, str) and self._module.override(extent) is None:
-                raise NotSupported(
-                    f"module {self._module_name!r}: kernel {self.name} says @workgroup_size({extent}); a launch can "
-                    "set an override that stands there by itself, but not an expression",
-                    backend="webgpu",
-                    feature="workgroup size expressions",
-                )
         if self._entry.immediates is not None and "immediates" not in self._device.features:
             raise NotSupported(
                 f"module {self._module_name!r}: kernel {self.name} takes {self._entry.immediates.name} as immediates "
@@ -291,6 +283,18 @@ class WebgpuKernel:
     def _key(self, name: str) -> str:
         override = self._module.override(name)
         return name if override is None else override.key
+
+
+def check_block(entry: WgslEntryPoint, module: WgslModule, module_name: str) -> None:
+    """Raise NotSupported for a @workgroup_size that a launch cannot set."""
+    for extent in entry.workgroup_size:
+        if isinstance(extent, str) and module.override(extent) is None:
+            raise NotSupported(
+                f"module {module_name!r}: kernel {entry.name} says @workgroup_size({extent}); a launch can set an "
+                "override that stands there by itself, but not an expression",
+                backend="webgpu",
+                feature="workgroup size expressions",
+            )
 
 
 def _layout_type(lib: Any, binding: WgslBinding) -> int:
