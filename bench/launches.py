@@ -1,10 +1,11 @@
 """What a launch costs on the host: this package's forms against the bare driver call of the same run, and peers.
 
 The floor is the vendor's own binding with everything prepared: one call, arguments already laid out; on Metal the
-messages of the launch (`bare_metal`). No kernel work is waited for inside a round; the stream is drained between them.
+messages of the launch (`bare_metal`), on OpenCL and WebGPU the calls of pyopencl and wgpu. No kernel work is waited for
+inside a round; the stream is drained between them.
 
-On Metal the time is that of the calling thread's work: command buffers that wait for others to end, and a stand-in's
-GPU that computes in this process, take no part in it.
+On Metal, OpenCL and WebGPU the time is that of the calling thread's work: command buffers that wait for others to end,
+and a device that computes in this process, take no part in it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from .interleave import Job, Timing, interleave, ratio
 COUNTS = (0, 4, 16, 58)
 COUNTS_OF_METAL = (0, 4, 16, 31)
 """A Metal kernel has 31 buffer slots."""
+COUNTS_OF_WEBGPU = (0, 4, 12)
+"""A WebGPU device has at least 12 uniform buffers for a kernel's values."""
 FLOOR = "bare driver call"
 PER_ROUND_S = 0.02
 
@@ -39,6 +42,16 @@ def source(count: int, backend: str = "cuda") -> dict[str, str]:
             for at in range(count)
         )
         return {".metal": f"#include <metal_stdlib>\nkernel void nothing_{count}({arguments}) {{}}\n"}
+    if backend == "opencl":
+        arguments = ", ".join("global uint *out" if at == 0 else f"uint value{at}" for at in range(count))
+        return {".cl": f"kernel void nothing_{count}({arguments}) {{}}\n"}
+    if backend == "webgpu":
+        kinds = ("var<storage, read_write> b{at}: array<u32>;", "var<uniform> b{at}: u32;")
+        bound = "".join(f"@group(0) @binding({at}) {kinds[at > 0].format(at=at)}\n" for at in range(count))
+        # What is not named in the kernel is none of its arguments.
+        named = " ".join(f"_ = {'&' if at == 0 else ''}b{at};" for at in range(count))
+        head = f"override block_x: u32;\n{bound}@compute @workgroup_size(block_x)\n"
+        return {".wgsl": f"{head}fn nothing_{count}() {{ {named} }}\n"}
     parameters = ",\n".join(f".param .u{64 if at == 0 else 32} nothing_{count}_param_{at}" for at in range(count))
     entry = f".visible .entry nothing_{count}(\n{parameters}\n)\n{{\nret;\n}}\n"
     return {".ptx": f".version 7.0\n.target sm_70\n.address_size 64\n{entry}"}
@@ -48,9 +61,9 @@ def run(backend: str, rounds: int) -> tuple[None, dict[str, Any]]:
     """Medians in ns, and ratios to the floor, for each form and argument count."""
     facts: dict[str, Any] = {"rounds": rounds, "unit": "ns per launch, median; ratio to the bare driver call"}
     with mg.open_backend(backend, check=None) as gpu, _current_context(gpu):
-        is_metal = gpu.capabilities.backend == "metal"
-        clock = time.thread_time if is_metal else time.perf_counter
-        for count in COUNTS_OF_METAL if is_metal else COUNTS:
+        name = gpu.capabilities.backend
+        clock = time.thread_time if name in ("metal", "opencl", "webgpu") else time.perf_counter
+        for count in {"metal": COUNTS_OF_METAL, "webgpu": COUNTS_OF_WEBGPU}.get(name, COUNTS):
             jobs = _jobs(gpu, count)
             timings = interleave(jobs, rounds=rounds, seconds=PER_ROUND_S, clock=clock)
             gpu.synchronize()
@@ -149,6 +162,14 @@ def _floor(gpu: mg.GpuBackend, kernel: mg.Kernel, address: int, count: int) -> J
     if backend == "metal":
         name = f"nothing_{count}"
         return BareLaunches(gpu.capabilities.device_index, source(count, backend)[".metal"], name, count)
+    if backend == "opencl":
+        from .bare_opencl import bare_launch as enqueued
+
+        return enqueued(gpu.capabilities.device_index, source(count, backend)[".cl"], f"nothing_{count}", count)
+    if backend == "webgpu":
+        from .bare_webgpu import bare_launch as submitted
+
+        return submitted(gpu.capabilities.device, source(count, backend)[".wgsl"], f"nothing_{count}", count)
     if backend not in ("cuda", "hip"):
         return None
     image = struct.pack(f"<Q{max(count - 1, 0)}I", address, *(7 + at for at in range(1, count)))
