@@ -99,6 +99,8 @@ class Kernel(KernelState):
         self._separates_writes = separates_writes(self._signature, module.gpu.capabilities)
         self._layouts: dict[tuple[ArgumentDescription, ...], CheckedLayout] = {}
         self._sharing_layouts: dict[tuple[ArgumentDescription, ...], CheckedLayout] = {}
+        # Arguments of other types may lie alike: a typed pointer and a bare one.
+        self._targets: dict[ArgumentLayout, LaunchTarget] = {}
         self._shapes: set[Geometry] = set()
         self._residency: dict[tuple[int, int], int] = {}
         self._cluster_limits: dict[Geometry, int] = {}
@@ -325,7 +327,13 @@ class Kernel(KernelState):
             known = layouts.get(descriptions)
             if known is None:
                 local = local_nbytes(layout, self.gpu.capabilities)
-                known = CheckedLayout(layout, self.gpu.prepare_target(self, layout), local)
+                target = self._targets.get(layout)
+                if target is None:
+                    target = self.gpu.prepare_target(self, layout)
+                    if len(self._targets) >= _MEMO_LIMIT:
+                        self._targets.clear()
+                    self._targets[layout] = target
+                known = CheckedLayout(layout, target, local)
                 if len(layouts) >= _MEMO_LIMIT:
                     layouts.clear()
                 layouts[descriptions] = known
