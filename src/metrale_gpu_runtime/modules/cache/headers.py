@@ -18,7 +18,7 @@ _DIRECTIVE = re.compile(
     rf"(?:^|\*/){_GAP}(?:#|%:|\?\?=){_GAP}(?P<word>include_next|include|import|embed)\b{_GAP}(?P<rest>[^\n]*)",
     re.MULTILINE,
 )
-_ASKED = re.compile(r"\b__has_(?:include|include_next|embed)\b[ \t]*\(?[ \t]*(?P<rest>[^\n]*)")
+_ASKED = re.compile(r"\b__has_(?:include|include_next|embed)\b[ \t]*\([ \t]*(?=(?P<rest>[^\n]*))")
 _NAMED = re.compile(r"(?P<open>[<\"])(?P<name>[^>\"\n]+)[>\"]")
 _SPLICE = re.compile(r"(?:\\|\?\?/)[ \t]*\r?\n")
 # -Ifolder, -I=folder, "-I folder", and -I or --include-path followed by the folder.
@@ -26,9 +26,8 @@ _FOLDER_OPTION = re.compile(r"\s*(?:-I|--include-path)(?:=|\s*)(?P<folder>.*?)\s
 # Options that make a compiler read files that are not looked for here: pre-includes, folders of other kinds, files of
 # options, precompiled headers, profiles, plug-ins, libraries of device code; and several options in one string.
 _OPAQUE_OPTION = re.compile(
-    r"\S\s+-|incl|pch|^\s*(?:@|-i[a-z]|-B|-F|-X|-mlink|-f(?:modul|plugin|pass|profile)|-fsanitize-[a-z]*list"
-    r"|--?(?:sysroot|options-file|optf|config|specs|resource-dir|ccbin|compiler-bindir)|--[a-z-]+-path)",
-    re.IGNORECASE,
+    r"\S\s+-|[iI]ncl|pch|^\s*(?:@|-i[a-z]|-B|-F|-X|-mlink|-f(?:modul|plugin|pass|profile)|-fsanitize-[a-z]*list"
+    r"|--?(?:sysroot|options-file|optf|config|specs|resource-dir|ccbin|compiler-bindir)|--[a-z-]+-path)"
 )
 # Where compilers of the GCC and Clang families look as well.
 _FOLDER_VARIABLES = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")
@@ -99,6 +98,6 @@ def names_in(text: str) -> tuple[Name, ...]:
         named = _NAMED.match(match["rest"])
         if named is not None:
             names.append((named["open"], named["name"]))
-        elif "(" in match[0]:
+        else:
             raise HeadersUnknown
     return tuple(dict.fromkeys(names))
