@@ -233,7 +233,7 @@ def test_too_little_memory_behind_a_pointer_is_refused(gpu: GpuBackend) -> None:
     source = "@group(0) @binding(0) var<storage, read_write> w: array<vec4f, 3>;\n"
     source += "@compute @workgroup_size(1) fn f() { w[2] = vec4f(1); }"
     kernel = gpu.load_module("least", source={".wgsl": source})["f"]
-    with pytest.raises(ArgumentSizeError, match="40 bytes.*48"):
+    with pytest.raises(ArgumentSizeError, match=r"40 bytes.*48"):
         kernel[1, 1](gpu.buffer(40))
     kernel[1, 1](gpu.buffer(48))
     gpu.synchronize()

@@ -152,8 +152,9 @@ class Device:
     # ------------------------------------------------ errors
 
     @property
-    def is_lost(self) -> bool:
-        return self._sink.lost is not None
+    def lost(self) -> str | None:
+        """Why the device is lost, None while it is not."""
+        return self._sink.lost
 
     def check_alive(self) -> None:
         """Raise DriverFault when the device is lost."""
@@ -170,6 +171,9 @@ class Device:
         taken = [each for each in list(errors) if each.thread == mine or each.thread not in running]
         for each in taken:
             errors.remove(each)
+            if self._sink.lost is None and "device is lost" in each.message:
+                # wgpu says so in the errors of all calls, and calls back only at the next poll.
+                self._sink.lost = each.text
         return taken[0] if taken else None
 
     def check(self, call: str) -> None:
@@ -182,8 +186,6 @@ class Device:
 
     def refuse(self, error: WgpuError, call: str) -> NoReturn:
         """Raise an error as what it is."""
-        if self._sink.lost is None and "device is lost" in error.message:
-            self._sink.lost = error.text
         self.check_alive()
         if error.kind == "OutOfMemory":
             raise OutOfDeviceMemory(f"webgpu: {self.name}: {call}: {error.text}", nbytes=0)

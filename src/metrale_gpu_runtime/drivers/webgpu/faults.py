@@ -8,16 +8,18 @@ from ...errors import DriverFault
 from .device import WgpuError
 
 
-def refused_work(device: str, error: WgpuError, ordinals: Sequence[int], *, is_lost: bool) -> DriverFault:
+def refused_work(device: str, error: WgpuError | None, lost: str | None, ordinals: Sequence[int]) -> DriverFault:
     """The fault of collected work that wgpu refused as a whole: none of it ran. It names its launch where it is one.
 
-    Negative ordinals are copies and fills.
+    `lost` is why the device is lost, None where it is not. Negative ordinals are copies and fills.
     """
-    ordinals = [each for each in ordinals if each >= 0]
+    launches = [each for each in ordinals if each >= 0]
+    is_one = len(launches) == 1
+    said = error.text if error is not None else lost
     return DriverFault(
-        "DeviceLost" if is_lost else error.kind,
-        f"{device}: {error.text}",
-        launch=ordinals[0] if len(ordinals) == 1 else None,
-        context_lost=is_lost,
-        dropped=() if len(ordinals) == 1 else tuple(ordinals),
+        "DeviceLost" if lost is not None or error is None else error.kind,
+        f"{device}{' was lost' if lost is not None else ''}: {said}",
+        launch=launches[0] if is_one else None,
+        context_lost=lost is not None,
+        dropped=() if is_one else tuple(launches),
     )

@@ -177,7 +177,7 @@ def compile_wgsl(device: Device, text: str, title: str, module: str) -> Any:
         return native
     if native != ffi.NULL:
         lib.wgpuShaderModuleRelease(native)
-    if error.kind != "Validation" or "device is lost" in error.message:
+    if error.kind != "Validation" or device.lost is not None:
         device.refuse(error, "wgpuDeviceCreateShaderModule")
     raise compile_error(error, text, title, module)
 

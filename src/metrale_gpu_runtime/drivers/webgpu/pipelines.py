@@ -270,7 +270,7 @@ class WebgpuKernel:
             return pipeline
         if pipeline != ffi.NULL:
             lib.wgpuComputePipelineRelease(pipeline)
-        if error.kind != "Validation" or "device is lost" in error.message:
+        if error.kind != "Validation" or device.lost is not None:
             device.refuse(error, "wgpuDeviceCreateComputePipeline")
         said = f" with {', '.join(f'{name}={value:g}' for name, value in given.items())}" if given else ""
         raise CompileError(

@@ -172,15 +172,13 @@ class WebgpuStream:
         lib.wgpuCommandEncoderRelease(encoder)
         if self._values is not None:
             self._values.write()
-        if self._device.errors or self._device.is_lost:
-            error = self._device.take_error()
-            if error is not None or self._device.is_lost:
+        device = self._device
+        if device.errors or device.lost is not None:
+            error = device.take_error()
+            if error is not None or device.lost is not None:
                 lib.wgpuCommandBufferRelease(commands)
                 self._abandon()
-                self._device.check_alive()
-                assert error is not None
-                is_lost = "device is lost" in error.message
-                raise refused_work(self._device.name, error, ordinals, is_lost=is_lost)
+                raise refused_work(device.name, error, device.lost, ordinals)
         place = self._place
         place[0] = commands
         self._index = index = lib.wgpuQueueSubmitForIndex(self._device.queue, 1, place)
