@@ -36,7 +36,15 @@ def _parameter(read: SpirvParameter) -> Parameter:
     type = find_opencl_type(pointee) if pointee is not None else _float_type(read)
     if pointee is None and type is None and read.kind == "pointer":
         return Parameter(
-            index, name, 8, 8, kind="pointer", floating=False, constant=bool(read.constant), space=read.space, source=SPIRV
+            index,
+            name,
+            8,
+            8,
+            kind="pointer",
+            floating=False,
+            constant=bool(read.constant),
+            space=read.space,
+            source=SPIRV,
         )
     spelled = pointee or (type.name if type is not None else "void")
     if read.kind == LOCAL:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .c_types import CType, parameter_of_pointer, parameter_of_value
@@ -51,7 +52,15 @@ def _bound(index: int, binding: WgslBinding) -> Parameter:
 
 
 def _value(index: int, name: str, space: str, type: WgslType) -> Parameter:
-    return parameter_of_value(index, _as_c(type), source=WGSL, name=name, spelling=f"{space} {type.spelling}")
+    parameter = parameter_of_value(index, _as_c(type), source=WGSL, name=name, spelling=f"{space} {type.spelling}")
+    disputed = type.disputed
+    if disputed is None:
+        return parameter
+    return replace(
+        parameter,
+        unfillable=f"{disputed.spelling} lies in it, which @align aligns to {disputed.align} bytes: compilers do not "
+        "agree where that begins (wgpu's goes by its members alone); fill the gap with members instead",
+    )
 
 
 def _as_c(type: WgslType) -> CType:

@@ -57,12 +57,24 @@ class WgslType:
         return self.align is not None and self.nbytes is None
 
     @property
-    def depth(self) -> int:
-        """How many types lie in each other."""
-        inner = [each.type.depth for each in self.fields]
-        if self.item is not None:
-            inner.append(self.item.depth)
-        return 1 + max(inner, default=0)
+    def parts(self) -> tuple[WgslType, ...]:
+        """The types that lie in it."""
+        inner = tuple(each.type for each in self.fields)
+        return inner if self.item is None else (*inner, self.item)
+
+    @property
+    def disputed(self) -> WgslType | None:
+        """A structure within this type that compilers place differently; None where all agree.
+
+        An `@align` of a member aligns the whole structure, says the specification ("Alignment and Size"). Naga (wgpu,
+        up to 29) goes by the types of the members alone where the structure lies in another type.
+        """
+        for part in self.parts:
+            if part.kind == "struct" and part.align != max(each.type.align or 1 for each in part.fields):
+                return part
+            if (found := part.disputed) is not None:
+                return found
+        return None
 
 
 def round_up(alignment: int, size: int) -> int:
