@@ -31,9 +31,13 @@ class Build:
 
 
 class CodeEntry:
-    """One look-up. `data` is what was kept, None where there is nothing: then compile, and call `keep`."""
+    """One look-up. `data` is what was kept, None where there is nothing: then compile, and call `keep`.
+
+    `is_kept`: what `keep` gets will be there for others. Where it is False, making it can be saved.
+    """
 
     data: bytes | None = None
+    is_kept: bool = False
 
     def used(self) -> None:
         """Say that `data` was taken: a hit."""

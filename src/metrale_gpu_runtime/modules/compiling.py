@@ -97,7 +97,8 @@ def compile_cuda(
             result = _by_nvcc(nvcc, module, source, name, options, names, architecture, debug, folders, with_cubin)
         if path is None:
             result = _without_folder(result, name)
-        entry.keep(_written(result, compilation, [str(OWN_HEADERS), *map(str, library.header_paths)]))
+        folders_of_its_own = [str(OWN_HEADERS), *map(str, library.header_paths)]
+        entry.keep(_written(result, compilation, folders_of_its_own) if entry.is_kept else None)
     COMPILED.put(key, result)
     return result
 

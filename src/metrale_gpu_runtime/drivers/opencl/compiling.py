@@ -30,8 +30,7 @@ _DIAGNOSTICS: Final = (
 
 def build_source(bindings: Bindings, context: Any, device: Any, image: CodeImage, *, name: str) -> tuple[Any, str]:
     """(cl_program, the compiler's log) of OpenCL C. Raises CompileError with the log, under the caller's file name."""
-    shown = image.path or f"{image.name}.cl"
-    program = bindings.cl._cl._Program(context, _line(shown) + image.data.decode())
+    program = bindings.cl._cl._Program(context, source_text(image))
     log = _build(bindings, device, program, build_options(image), image.name, name)
     return program, log
 
@@ -54,6 +53,21 @@ def build_spirv(bindings: Bindings, context: Any, device: Any, image: CodeImage,
             f"module {image.name!r}: {name} takes no SPIR-V like this: {refused_by(bindings, error)}", module=image.name
         ) from error
     return program, _build(bindings, device, program, [], image.name, name)
+
+
+def build_binary(bindings: Bindings, context: Any, device: Any, image: CodeImage, binary: bytes, *, name: str) -> Any:
+    """The cl_program of a binary that this device's driver made of the same image. Raises CompileError, pyopencl's
+    Error for a binary that it does not take."""
+    program = bindings.cl._cl._Program(context, [device], [binary])
+    # The option for argument info counts again: without it PoCL has none to tell.
+    words = build_options(image) if image.format != "spirv" else []
+    _build(bindings, device, program, words, image.name, name)
+    return program
+
+
+def source_text(image: CodeImage) -> str:
+    """OpenCL C as the compiler gets it, under the caller's file name."""
+    return _line(image.path or f"{image.name}.cl") + image.data.decode()
 
 
 def build_options(image: CodeImage) -> list[str]:

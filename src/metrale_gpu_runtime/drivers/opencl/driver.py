@@ -142,7 +142,7 @@ class OpenclDriver(Driver):
     # ------------------------------------------------ code
 
     def load_module(self, image: CodeImage) -> ModuleHandle:
-        return self._programs.load(image)
+        return self._programs.load(image, self.code_cache)
 
     def unload_module(self, module: ModuleHandle) -> None:
         self._programs.unload(module)

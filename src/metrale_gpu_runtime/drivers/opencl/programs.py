@@ -11,13 +11,14 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...code_cache import CodeCache
 from ...driver import CodeImage, FunctionAttributes, KernelBinding
 from ...errors import DriverError, KernelNotFound, ModuleLoadError
 from ...handles import KernelHandle, ModuleHandle
 from .bindings import Bindings
 from .capabilities import has_doubles, has_halves, il_version, takes_spirv
-from .compiling import build_source, build_spirv
 from .faults import INVALID_KERNEL_NAME
+from .kept_programs import program_of, types_of
 from .kernels import (
     COMPILE_WORK_GROUP_SIZE,
     LOCAL_MEM_SIZE,
@@ -26,7 +27,6 @@ from .kernels import (
     WORK_GROUP_SIZE,
     ClKernel,
 )
-from .probing import probe
 from .reflection import ArgumentInfo, TypeFacts, kernel_bindings, read_arguments, unknown_types
 
 
@@ -83,6 +83,7 @@ class _Module:
     log: str
     # What it was built from, for the sizes of its types; None where that is no text.
     source: CodeImage | None
+    code_cache: CodeCache
     lock: threading.Lock = field(default_factory=threading.Lock)
     kernels: dict[str, KernelHandle] = field(default_factory=dict)
     probed: dict[str, TypeFacts] = field(default_factory=dict)
@@ -99,22 +100,20 @@ class Programs:
 
     # ------------------------------------------------ modules
 
-    def load(self, image: CodeImage) -> ModuleHandle:
+    def load(self, image: CodeImage, code_cache: CodeCache) -> ModuleHandle:
         """Build OpenCL C or SPIR-V. Raises CompileError, ModuleLoadError, NotSupported for an option."""
-        if image.format == "spirv":
-            if not takes_spirv(self._bindings, self._device):
-                raise ModuleLoadError(
-                    f"module {image.name!r}: {self._name} takes no SPIR-V (CL_DEVICE_IL_VERSION is "
-                    f"{il_version(self._bindings, self._device)!r}); load OpenCL C",
-                    module=image.name,
-                )
-            program, log = build_spirv(self._bindings, self._context, self._device, image, name=self._name)
-            source = None
-        else:
-            program, log = build_source(self._bindings, self._context, self._device, image, name=self._name)
-            source = image
+        if image.format == "spirv" and not takes_spirv(self._bindings, self._device):
+            raise ModuleLoadError(
+                f"module {image.name!r}: {self._name} takes no SPIR-V (CL_DEVICE_IL_VERSION is "
+                f"{il_version(self._bindings, self._device)!r}); load OpenCL C",
+                module=image.name,
+            )
+        program, log = program_of(
+            self._bindings, self._context, self._device, image, name=self._name, code_cache=code_cache
+        )
+        source = None if image.format == "spirv" else image
         handle = next(self._numbers)
-        self._modules[handle] = _Module(image.name, program, log, source)
+        self._modules[handle] = _Module(image.name, program, log, source, code_cache)
         return ModuleHandle(handle)
 
     def unload(self, module: ModuleHandle) -> None:
@@ -185,7 +184,7 @@ class Programs:
         if loaded.source is None or not (needed or wanted):
             return
         loaded.probed.update(
-            probe(
+            types_of(
                 self._bindings,
                 self._context,
                 self._device,
@@ -195,6 +194,7 @@ class Programs:
                 has_half=has_halves(self._device),
                 has_double=has_doubles(self._device),
                 name=self._name,
+                code_cache=loaded.code_cache,
             )
         )
 

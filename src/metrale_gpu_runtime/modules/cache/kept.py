@@ -19,10 +19,13 @@ class KeptEntry(CodeEntry):
         self._kind, self._name, self._key, self._told = kind, name, key, told
         self._began = time.perf_counter()
         self.data = None
+        self.is_kept = False
         if key is not None:
             from .store import current_store
 
-            self.data = current_store().read(kind, key)
+            store = current_store()
+            self.data = store.read(kind, key)
+            self.is_kept = self.data is None and store.can_write
 
     def used(self) -> None:
         self._tell("hit")
@@ -33,6 +36,7 @@ class KeptEntry(CodeEntry):
 
             current_store().remove(self._kind, self._key)
         self.data = None
+        self.is_kept = self._key is not None
 
     def keep(self, data: bytes | None) -> None:
         self._tell("built")

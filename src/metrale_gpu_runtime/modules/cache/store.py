@@ -57,7 +57,7 @@ class Store:
         self.settings = settings
         self.folder, self.max_nbytes = settings.folder, settings.max_nbytes
         self._problem = settings.problem
-        self._can_write = settings.folder is not None
+        self.can_write = settings.folder is not None
         # None until this process has looked at the whole folder.
         self._unlooked: int | None = None
 
@@ -84,14 +84,14 @@ class Store:
     def write(self, kind: str, key: str, data: bytes) -> None:
         """Keep an entry, if that can be done."""
         folder = self._usable_folder()
-        if folder is None or not self._can_write or len(data) > self.max_nbytes:
+        if folder is None or not self.can_write or len(data) > self.max_nbytes:
             return
         name = entries.file_name(kind, key)
         try:
             _make(folder)
             self._put(folder, name, entries.written(name, data))
         except OSError as error:
-            self._can_write = False
+            self.can_write = False
             self._tell(f"{folder} cannot be written: {error.strerror or error}")
             return
         if self._unlooked is not None:
