@@ -42,21 +42,33 @@ $(foreach each,TEXT FILE BACKEND,$(if $(filter command,$(origin $(each))),$(eval
 export TEXT FILE BACKEND
 
 # A GPU that is named brings its bindings with it.
-run: $(VENV)/.run $(if $(filter cuda cuda:%,$(BACKEND)),$(VENV)/.extra-cuda13) $(if $(filter hip hip:%,$(BACKEND)),$(VENV)/.extra-hip) $(if $(filter metal metal:%,$(BACKEND)),$(VENV)/.extra-metal)
+run: $(VENV)/.run $(if $(filter cuda cuda:%,$(BACKEND)),$(VENV)/.extra-cuda13) $(foreach each,hip metal opencl webgpu,$(if $(filter $(each) $(each):%,$(BACKEND)),$(VENV)/.extra-$(each)))
 	$(BIN)/python -m examples.embed $(if $(filter override,$(origin TEXT))$(TEXT),--text "$$TEXT") $(if $(FILE),--file "$$FILE")
 
 test: $(VENV)/.test
 	METRALE_METAL_WHEEL=$(METAL_WHEEL) $(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
 
 # Needs the GPU: conformance, the example model, faults in processes of their own and the launch benchmark, in under
-# five minutes; one JSON report. GPU=hip, GPU=metal, GPU=cuda:1; EXTRA=cuda12 for drivers before 13; REPORT= says where it goes.
+# five minutes; one JSON report. GPU=hip, metal, opencl, webgpu, cuda:1; EXTRA=cuda12 for drivers before 13; REPORT= says where
+# it goes.
 GPU    ?= cuda
-EXTRA  ?= $(if $(filter hip%,$(GPU)),hip,$(if $(filter metal%,$(GPU)),metal,cuda13))
+EXTRA  ?= $(or $(filter hip metal opencl webgpu,$(firstword $(subst :, ,$(GPU)))),cuda13)
 REPORT ?= hardware-report.json
 
 # NVRTC is not made for macOS.
 $(VENV)/.extra-metal: $(VENV)/.run
 	$(BIN)/python -m pip install --quiet -e '.[embed,metal]'
+	touch $@
+
+# PoCL runs OpenCL on the CPU. pip has it for some machines, and it does not know every processor: the system's is newer.
+$(VENV)/.extra-opencl: $(VENV)/.run
+	$(BIN)/python -m pip install --quiet -e '.[embed,opencl]'
+	$(BIN)/python -m pip install --quiet 'pyopencl[pocl]' || echo 'pip has no PoCL for this machine; on Debian and Ubuntu: apt-get install pocl-opencl-icd'
+	touch $@
+
+# What pip has of WebGPU needs a driver of the system: that of a GPU, or Mesa's, which runs Vulkan on the CPU.
+$(VENV)/.extra-webgpu: $(VENV)/.run
+	$(BIN)/python -m pip install --quiet -e '.[embed,webgpu]'
 	touch $@
 
 $(VENV)/.extra-%: $(VENV)/.run

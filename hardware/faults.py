@@ -7,18 +7,29 @@ from typing import Any
 
 from metrale_gpu_runtime.testing import run_isolated
 
-# faults.cu or faults.metal, whichever the device takes.
+# faults.cu, .metal, .cl or .wgsl, whichever the device takes.
 SOURCE = Path(__file__).with_name("faults")
 KINDS = ("illegal_address", "misaligned_address", "trapped", "failed_assertion")
-# Metal's language has no trap and no assertion, and its devices round addresses down.
-KINDS_OF_METAL = KINDS[:1]
+# Metal's language and OpenCL's have no trap and no assertion, and Metal's devices round addresses down.
+KINDS_OF = {"metal": KINDS[:1], "opencl": KINDS[:1]}
 TIMEOUT_S = 60
 
 
 def run(backend: str) -> tuple[bool, dict[str, Any]]:
-    """With debug sync each launch is named, without it is among the suspects; the next process is fine."""
+    """With debug sync each launch is named, without it is among the suspects; the next process is fine.
+
+    A device that states that it tells no faults is asked for none; one that bounds every access shows that it does.
+    """
     facts: dict[str, Any] = {}
-    for kind in KINDS_OF_METAL if backend.startswith("metal") else KINDS:
+    told = run_isolated(what_is_told, backend, timeout_s=TIMEOUT_S)
+    if told.value is None:
+        return False, {"what the device tells": {"ok": False, "exit": told.exit_code, "stderr": told.stderr[-2000:]}}
+    kinds = KINDS_OF.get(backend.partition(":")[0], KINDS) if told.value["kernel_faults"] else ()
+    facts["what the device tells"] = {"ok": True, **told.value}
+    if told.value["bounded_accesses"]:
+        done = run_isolated(overrun, backend, timeout_s=TIMEOUT_S)
+        facts["an overrun beside other memory"] = {"ok": done.is_clean and done.value == [[5] * 8, [7] * 8]}
+    for kind in kinds:
         for debug_sync in (True, False):
             done = run_isolated(provoke, backend, kind, debug_sync, timeout_s=TIMEOUT_S)
             name = f"{kind}, debug sync {'on' if debug_sync else 'off'}"
@@ -27,6 +38,26 @@ def run(backend: str) -> tuple[bool, dict[str, Any]]:
     done = run_isolated(afterwards, backend, timeout_s=TIMEOUT_S)
     facts["afterwards, another process"] = {"ok": done.is_clean and done.value == [7, 8, 9], "value": done.value}
     return all(each["ok"] for each in facts.values()), facts
+
+
+def what_is_told(backend: str) -> dict[str, bool]:
+    """The child's part: what the device states of kernels that go wrong."""
+    import metrale_gpu_runtime as mg
+
+    with mg.open_backend(backend) as gpu:
+        return {name: getattr(gpu.capabilities, name) for name in ("kernel_faults", "bounded_accesses")}
+
+
+def overrun(backend: str) -> list[list[int]]:
+    """The child's part: the memory on both sides of a buffer that a kernel writes far beyond."""
+    import numpy as np
+
+    import metrale_gpu_runtime as mg
+
+    with mg.open_backend(backend) as gpu:
+        before, out, after = (gpu.array(np.full(8, value, np.uint32)) for value in (5, 6, 7))
+        gpu.load_module("faults", path=SOURCE)["illegal_address"][1, 8](out)
+        return [before.numpy().tolist(), after.numpy().tolist()]
 
 
 def provoke(backend: str, kind: str, debug_sync: bool) -> dict[str, Any]:

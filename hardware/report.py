@@ -14,7 +14,7 @@ from typing import Any
 
 PACKAGES = (
     *("metrale-gpu-runtime", "cuda-bindings", "cuda-core", "hip-python", "nvidia-cuda-nvrtc"),
-    *("pyobjc-core", "pyobjc-framework-Metal", "numpy", "llvmlite"),
+    *("pyobjc-core", "pyobjc-framework-Metal", "pyopencl", "pocl-binary-distribution", "wgpu", "numpy", "llvmlite"),
 )
 FORMAT = 1
 
