@@ -29,7 +29,8 @@ class Capabilities:
     local memory, where it is the first otherwise. `aliased_writes`: one launch may be given memory twice that it
     writes. `kernel_faults`: a kernel that does what is forbidden is found out and told as a fault; without it
     such a kernel can do no harm, or, on a device that is this process, takes it along. `bounded_accesses`: no kernel
-    reaches beyond what its arguments are bound to.
+    reaches beyond what its arguments are bound to. `software`: the host's processor in a GPU's place,
+    which "gpu" does not take for one.
     """
 
     backend: str
@@ -59,6 +60,7 @@ class Capabilities:
     compute_capability: tuple[int, int] | None = None
     driver_version: int | None = None
     dlpack_device: tuple[int, int] | None = None
+    software: bool = False
     # what it can do
     raw_addresses: bool = True
     untracked_pointers: bool = False

@@ -231,11 +231,21 @@ class _Opening:
                 backend=capabilities.backend,
             )
 
+    def _open_hardware(self, name: str) -> GpuBackend:
+        gpu = self.open(BackendSpec(name))
+        if gpu.capabilities.software:
+            device = gpu.capabilities.device
+            gpu.close()
+            raise BackendUnavailable(
+                f"{name}: here is only {device}, which is software; open_backend({name!r}) takes it", backend=name
+            )
+        return gpu
+
     def first_of(self, names: Sequence[str], otherwise: str | None) -> GpuBackend:
         reasons: dict[str, list[str]] = {}
         for name in names:
             try:
-                return self.open(BackendSpec(name))
+                return self._open_hardware(name)
             except (BackendUnavailable, NotSupported) as error:
                 # The advice behind a semicolon belongs to whoever asked for that one backend.
                 reasons.setdefault(str(error).removeprefix(f"{name}: ").split(";")[0], []).append(name)

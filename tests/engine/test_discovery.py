@@ -71,7 +71,7 @@ def test_what_is_no_spec_is_refused(spec):
 
 def test_gpu_means_a_gpu():
     """ "gpu" never falls back: it raises and names each backend that was tried with its reason."""
-    with pytest.raises(BackendUnavailable, match=r"no GPU.*cuda, hip, metal, opencl, webgpu: not in this release"):
+    with pytest.raises(BackendUnavailable, match=r"(?s)no GPU.*cuda.*hip.*metal.*opencl.*webgpu"):
         open_backend("gpu")
 
 

@@ -61,6 +61,7 @@ def read_capabilities(bindings: Bindings, found: Found, *, memory: str) -> Capab
         driver_version=None,
         # DLPack's number for OpenCL is for cl_mem handles, of which this backend hands none out.
         dlpack_device=None,
+        software=is_software(device),
         raw_addresses=is_svm,
         local_arguments=True,
         shared_mem_is_last_local=True,

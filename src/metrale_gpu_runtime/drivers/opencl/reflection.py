@@ -64,7 +64,8 @@ def _read(index: int, name: str, space: int, type_name: str, qualifiers: int) ->
     pointee = type_name[:-1].rstrip() if type_name.endswith("*") else type_name
     if space == LOCAL:
         return ArgumentInfo(index, name, "local", "read-write", _plain(pointee))
-    if space in (GLOBAL, CONSTANT):
+    # An image lies in global memory, too, and is no pointer.
+    if space in (GLOBAL, CONSTANT) and type_name.endswith("*"):
         access = "read" if space == CONSTANT or qualifiers & CONST else "read-write"
         return ArgumentInfo(
             index, name, "pointer", access, _plain(pointee), "constant" if space == CONSTANT else "global"

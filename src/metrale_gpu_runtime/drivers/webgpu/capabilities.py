@@ -43,6 +43,7 @@ def read_capabilities(device: Device, index: int) -> Capabilities:
         device_index=index,
         driver_version=None,
         dlpack_device=None,
+        software=device.adapter.is_software,
         raw_addresses=False,
         local_arguments=False,
         aliased_writes=False,
