@@ -89,6 +89,12 @@ def _has_hip_compiler() -> bool:
     return all(shutil.which(program) is not None for program in ("clang-19", "ld.lld-19"))
 
 
+def _has_pocl() -> bool:
+    from pocl import pocl_spec
+
+    return importlib.util.find_spec("pyopencl") is not None and pocl_spec() is not None
+
+
 def _has_metal_wheel() -> bool:
     folder = os.environ.get("METRALE_METAL_WHEEL")
     return folder is not None and any(Path(folder).glob("pyobjc_framework_[Mm]etal-*.whl"))
@@ -126,7 +132,7 @@ RUNGS = {
     "software vulkan": Rung(
         _has_software_vulkan, 'apt-get install mesa-vulkan-drivers && pip install "metrale-gpu-runtime[webgpu]"'
     ),
-    "pocl": Rung(_has_modules("pyopencl"), 'pip install "metrale-gpu-runtime[bench]"'),
+    "pocl": Rung(_has_pocl, 'apt-get install pocl-opencl-icd; pip install "metrale-gpu-runtime[opencl]"'),
 }
 
 

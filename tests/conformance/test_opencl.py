@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
-import os
-import shutil
-import tempfile
-from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import pytest
+from pocl import pocl_spec
 from rungs import require_rung
 
 from metrale_gpu_runtime import GpuBackend
@@ -19,31 +16,26 @@ from metrale_gpu_runtime.testing.conformance.target import OpenTarget
 
 
 class OpenclTarget(OpenTarget):
-    """PoCL, with memory "svm" or "buffers".
-
-    PoCL links each kernel with the system's `ld`, and ends the process without one: that it gets in any case, alone.
-    """
+    """PoCL, with memory "svm" or "buffers". It links each kernel with the system's `ld`, and ends the process without."""
 
     def __init__(self, memory: str) -> None:
-        super().__init__("opencl:pocl")
-        self.memory, self._linker = memory, shutil.which("ld")
+        super().__init__("opencl:pocl", programs=("ld",))
+        self.memory = memory
 
     def open_backend(self, **options: Any) -> GpuBackend:
-        if shutil.which("ld") is None and self._linker is not None:
-            folder = tempfile.mkdtemp(prefix="only-ld-")
-            atexit.register(shutil.rmtree, folder)
-            os.symlink(self._linker, os.path.join(folder, "ld"))
-            os.environ["PATH"] = folder
         return super().open_backend(**options, memory=self.memory)
 
 
-TARGETS: Mapping[str, OpenclTarget] = {memory: OpenclTarget(memory) for memory in ("svm", "buffers")}
+@cache
+def target(memory: str) -> OpenclTarget:
+    """One for all laws: it remembers the device's capabilities."""
+    return OpenclTarget(memory)
 
 
-@pytest.mark.parametrize("memory", TARGETS)
+@pytest.mark.parametrize("memory", ["svm", "buffers"])
 @pytest.mark.parametrize("case", cases(), ids=str)
 def test_the_law_holds_on_opencl(case: ConformanceCase, memory: str) -> None:
     """Each law of the suite holds on OpenCL, or it declares that it has not what the law is about."""
     require_rung("pocl")
-    if reason := case.run(TARGETS[memory]):
+    if reason := case.run(target(memory)):
         pytest.skip(reason)
