@@ -19,7 +19,7 @@ class OpenclTarget(OpenTarget):
     """PoCL, with memory "svm" or "buffers". It links each kernel with the system's `ld`, and ends the process without."""
 
     def __init__(self, memory: str) -> None:
-        super().__init__("opencl:pocl", programs=("ld",))
+        super().__init__(str(pocl_spec()), programs=("ld",))
         self.memory = memory
 
     def open_backend(self, **options: Any) -> GpuBackend:

@@ -34,11 +34,13 @@ class ConformanceTarget(ABC):
     """A backend under judgement.
 
     `known_gaps` maps a case's name to the reason why the backend breaks that law today: the case is then expected
-    to fail, and the run fails when it does not.
+    to fail, and the run fails when it does not. `programs` are those that the device's own driver runs (PoCL links
+    each kernel with "ld"): they are on PATH where nothing else is.
     """
 
     name: str
     known_gaps: Mapping[str, str] = MappingProxyType({})
+    programs: tuple[str, ...] = ()
 
     @abstractmethod
     def open_backend(self, **options: Any) -> GpuBackend:
@@ -116,8 +118,10 @@ class ConformanceTarget(ABC):
 class OpenTarget(ConformanceTarget):
     """Any backend that `open_backend(spec)` opens and that takes PTX, CUDA C, Metal source, OpenCL C or WGSL."""
 
-    def __init__(self, spec: str, known_gaps: Mapping[str, str] | None = None) -> None:
-        self.name = spec
+    def __init__(
+        self, spec: str, known_gaps: Mapping[str, str] | None = None, *, programs: tuple[str, ...] = ()
+    ) -> None:
+        self.name, self.programs = spec, programs
         if known_gaps is not None:
             self.known_gaps = known_gaps
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
+import tempfile
 import threading
 
 import numpy as np
@@ -119,7 +121,10 @@ def listing_devices_survives_a_fork(target: ConformanceTarget) -> None:
 @case(field=(40,))
 def nothing_but_python_is_needed(target: ConformanceTarget) -> None:
     """With no compiler on PATH and no writable home a backend opens, loads and launches; it warns at most."""
-    bare = {"PATH": "/nonexistent", "HOME": "/nonexistent", "XDG_CACHE_HOME": "/proc/nonexistent"}
-    result = run_isolated(_launch_once, pickle.dumps(target), environment=bare)
+    with tempfile.TemporaryDirectory(prefix="only-") as folder:
+        for program in target.programs:
+            os.symlink(shutil.which(program) or program, os.path.join(folder, program))
+        bare = {"PATH": folder, "HOME": "/nonexistent", "XDG_CACHE_HOME": "/proc/nonexistent"}
+        result = run_isolated(_launch_once, pickle.dumps(target), environment=bare)
     assert (result.exit_code, result.value) == (0, [0, 7, 0]), result
     assert "Error" not in result.stderr, result.stderr
