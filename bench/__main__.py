@@ -1,4 +1,4 @@
-"""`python -m bench [launch|flat|start|cpu]`: measures and prints tables. Without a word: all of them.
+"""`python -m bench [launch|opencl|webgpu|flat|start|cpu]`: measures and prints tables. Without a word: all of them.
 
 Each benchmark's own options follow its word; `python -m bench launch --help` lists them.
 """
@@ -12,13 +12,20 @@ from typing import Any
 
 from rich.console import Console
 
-from . import cold_start, cpu_table, metal_table
+from . import cold_start, cpu_table, metal_table, opencl_table, webgpu_table
 from .launch import command as launch
 from .launch import flat_command as flat
 from .parts import into_page, show
 
 # What has to be met comes first; the CPU backend's kernels have nothing to do with launches and come last.
-BENCHMARKS = {"launch": launch, "flat": flat, "start": cold_start, "cpu": cpu_table}
+BENCHMARKS = {
+    "launch": launch,
+    "opencl": opencl_table,
+    "webgpu": webgpu_table,
+    "flat": flat,
+    "start": cold_start,
+    "cpu": cpu_table,
+}
 # Only by its word: it needs a Mac.
 ON_A_MAC = {"metal": metal_table}
 

@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
 import wgpu
 
@@ -44,8 +45,10 @@ STEP = (
 
 
 @contextmanager
-def opened() -> Iterator[Callable[[Shape], list[Row]]]:
-    adapter = wgpu.gpu.request_adapter_sync()
+def opened(adapter: Any = None) -> Iterator[Callable[[Shape], list[Row]]]:
+    """The rows on an adapter, None: the one that wgpu prefers."""
+    if adapter is None:
+        adapter = wgpu.gpu.request_adapter_sync()
     facts["adapter"] = f"{adapter.info['device']}, {adapter.info['backend_type']}"
     limit = min(adapter.limits["max-storage-buffers-per-shader-stage"], 8)
     device = adapter.request_device_sync(required_limits={"max-storage-buffers-per-shader-stage": limit})
