@@ -22,18 +22,18 @@ def entries(ptx: str) -> dict[str, str]:
 
 
 def test_every_module_has_source_and_ptx() -> None:
-    """The folder holds exactly the modules that the model loads, each as CUDA C, as PTX and in Metal's language."""
-    expected = {f"{name}{suffix}" for name in KERNELS for suffix in (".cu", ".ptx", ".metal")}
+    """The folder holds exactly the modules that the model loads, each as CUDA C and PTX, MSL, OpenCL C and WGSL."""
+    expected = {f"{name}{suffix}" for name in KERNELS for suffix in (".cu", ".ptx", ".metal", ".cl", ".wgsl")}
     assert {path.name for path in build_kernels.KERNEL_FOLDER.iterdir()} == expected
 
 
-def test_a_module_without_metal_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What has CUDA C and nothing in Metal's language is found, and nothing else."""
-    assert build_kernels.without_metal() == []
-    for name in ("matmul.cu", "matmul.metal", "gelu.cu"):
+def test_a_module_that_lacks_a_language_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has CUDA C and nothing in another language is found, file by file, and nothing else."""
+    assert build_kernels.lacking() == []
+    for name in ("matmul.cu", "matmul.metal", "matmul.cl", "matmul.wgsl", "gelu.cu", "gelu.cl"):
         (tmp_path / name).touch()
     monkeypatch.setattr(build_kernels, "KERNEL_FOLDER", tmp_path)
-    assert build_kernels.without_metal() == ["gelu"]
+    assert build_kernels.lacking() == ["gelu.metal", "gelu.wgsl"]
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
