@@ -90,6 +90,19 @@ def doctor(
 
 
 @app.command()
+def cache(
+    action: Annotated[str, typer.Argument(help='"show", or "clear" to remove every entry.')] = "show",
+    json: JsonOption = False,
+) -> None:
+    """Where compiled code is kept between processes, how much there is; or clear it."""
+    from .cache import clear_cache, show_cache
+
+    if action not in ("show", "clear"):
+        raise typer.BadParameter(f"{action!r} is neither show nor clear")
+    (clear_cache if action == "clear" else show_cache)(json, Console())
+
+
+@app.command()
 def inspect(
     file: Annotated[Path, typer.Argument(help="Code: .ptx, .cu, .cubin, .fatbin, .metal, …")],
     backend: BackendOption = "cpu",

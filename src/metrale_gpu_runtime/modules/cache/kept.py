@@ -25,7 +25,7 @@ class KeptEntry(CodeEntry):
 
             store = current_store()
             self.data = store.read(kind, key)
-            self.is_kept = self.data is None and store.can_write
+            self.is_kept = self.data is None and store.would_write()
 
     def used(self) -> None:
         self._tell("hit")

@@ -57,7 +57,7 @@ class Store:
         self.settings = settings
         self.folder, self.max_nbytes = settings.folder, settings.max_nbytes
         self._problem = settings.problem
-        self.can_write = settings.folder is not None
+        self._can_write = settings.folder is not None
         # None until this process has looked at the whole folder.
         self._unlooked: int | None = None
 
@@ -81,17 +81,21 @@ class Store:
             os.utime(path)
         return data
 
+    def would_write(self) -> bool:
+        """Whether `write` has a chance: the cache is on, its folder is to be trusted, and no writing has failed yet."""
+        return self._can_write and self._usable_folder() is not None
+
     def write(self, kind: str, key: str, data: bytes) -> None:
         """Keep an entry, if that can be done."""
         folder = self._usable_folder()
-        if folder is None or not self.can_write or len(data) > self.max_nbytes:
+        if folder is None or not self._can_write or len(data) > self.max_nbytes:
             return
         name = entries.file_name(kind, key)
         try:
             _make(folder)
             self._put(folder, name, entries.written(name, data))
         except OSError as error:
-            self.can_write = False
+            self._can_write = False
             self._tell(f"{folder} cannot be written: {error.strerror or error}")
             return
         if self._unlooked is not None:
@@ -197,7 +201,8 @@ class Store:
             return "it is no folder"
         refused = entries.not_trusted(state)
         if refused is not None:
-            return f"{refused}, and what lies there would be run: chmod 700 it, or name a folder of your own"
+            remedy = "" if state.st_mode & stat.S_ISVTX else "chmod 700 it, or "
+            return f"{refused}, and what lies there would be run: {remedy}name a folder of your own"
         return None
 
     def _usable_folder(self) -> Path | None:
