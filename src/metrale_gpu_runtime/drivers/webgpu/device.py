@@ -113,6 +113,9 @@ class Device:
         self.queue = bindings.lib.wgpuDeviceGetQueue(self.native)
         self.limits = bindings.ffi.new("WGPULimits *")
         bindings.lib.wgpuDeviceGetLimits(self.native, self.limits)
+        probe = bindings.ffi.new("WGPUBufferDescriptor *")
+        probe.size, probe.usage = 4, bindings.lib.WGPUBufferUsage_CopyDst
+        self._probe = bindings.lib.wgpuDeviceCreateBuffer(self.native, probe)
         # wgpu-core before 30 asserts wrongly when two threads poll at once (gfx-rs/wgpu#9958), which ends the process.
         self._polling = threading.Lock()
 
@@ -160,6 +163,13 @@ class Device:
         """Raise DriverFault when the device is lost."""
         if self._sink.lost is not None:
             raise DriverFault("DeviceLost", f"{self.name} was lost: {self._sink.lost}", context_lost=True)
+
+    def probe(self) -> None:
+        """Raise DriverFault when the device is lost, also where wgpu has not told so yet: a write of no bytes is
+        refused then, without harm."""
+        self.bindings.lib.wgpuQueueWriteBuffer(self.queue, self._probe, 0, self.bindings.ffi.NULL, 0)
+        self.check("wgpuQueueWriteBuffer")
+        self.check_alive()
 
     def take_error(self) -> WgpuError | None:
         """The first error of this thread, or of none of Python's; its errors are forgotten with it. Costs one look at a
@@ -216,5 +226,6 @@ class Device:
         """Give the device back; what was made of it may be given back later."""
         _sinks.pop(self._number, None)
         lib = self.bindings.lib
+        lib.wgpuBufferRelease(self._probe)
         lib.wgpuQueueRelease(self.queue)
         lib.wgpuDeviceRelease(self.native)

@@ -50,10 +50,11 @@ class Pace:
             return True
         return False
 
-    def submitted(self, index: int) -> None:
-        """One more submission is on its way; with many of them, wait for the oldest."""
-        self.last_index = index
-        self.unknown += 1
+    def wait(self, index: int) -> None:
+        """Wait for a submission."""
+        self._device.wait(index)
+        if index == self.last_index:
+            self.unknown = 0
 
     def throttle(self) -> None:
         """Wait while more than MAX_IN_FLIGHT submissions may be on their way: the host is far enough ahead."""

@@ -179,6 +179,8 @@ class Delivery:
             self._mapped.wait(0.0005)
             self._device.check_alive()
         lib, ffi = self._device.bindings.lib, self._device.bindings.ffi
+        # Asking for the bytes of a buffer that went with its device would end the process.
+        self._device.probe()
         status = _statuses.pop(self._number)
         self.is_over = True
         if status != lib.WGPUMapAsyncStatus_Success:

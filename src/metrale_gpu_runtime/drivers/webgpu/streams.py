@@ -51,6 +51,7 @@ class WebgpuStream:
         "_place",
         "_readbacks",
         "_retired",
+        "_settling",
         "_values",
         "compute",
         "lock",
@@ -63,6 +64,7 @@ class WebgpuStream:
         self._device, self._groups, self._readbacks, self._pace = device, groups, readbacks, pace
         self._lib = device.bindings.lib
         self.lock = threading.RLock()
+        self._settling = threading.Lock()
         self._encoder: Any = None
         self.compute: Any = None
         self.pipeline: Any = None
@@ -159,10 +161,11 @@ class WebgpuStream:
     def submit(self) -> None:
         """Hand what was recorded, and what was written, to the queue. Raises DriverFault when it is refused."""
         if not self._operations:
-            if not self._has_writes:
-                return
-            # An empty submission would end the process where the device is lost; an encoder tells before.
-            self.open_encoder()
+            if self._has_writes:
+                # An empty submission, where the device is lost, would end the process like any other.
+                self._device.probe()
+                self._sent(self._lib.wgpuQueueSubmitForIndex(self._device.queue, 0, self._device.bindings.ffi.NULL))
+            return
         lib, ffi = self._lib, self._device.bindings.ffi
         self._end_pass()
         encoder, self._encoder = self._encoder, None
@@ -176,13 +179,18 @@ class WebgpuStream:
         if device.errors or device.lost is not None:
             error = device.take_error()
             if error is not None or device.lost is not None:
+                # wgpu-native keeps what was finished and never submitted, whatever is released: a few bytes.
                 lib.wgpuCommandBufferRelease(commands)
                 self._abandon()
                 raise refused_work(device.name, error, device.lost, ordinals)
         place = self._place
         place[0] = commands
-        self._index = index = lib.wgpuQueueSubmitForIndex(self._device.queue, 1, place)
+        index = lib.wgpuQueueSubmitForIndex(device.queue, 1, place)
         lib.wgpuCommandBufferRelease(commands)
+        self._sent(index)
+
+    def _sent(self, index: int) -> None:
+        self._index = index
         self._has_writes = False
         pace = self._pace
         pace.last_index = index
@@ -205,7 +213,8 @@ class WebgpuStream:
     def _abandon(self) -> None:
         """Forget what stood behind work that will not run."""
         for delivery in self._deliveries:
-            delivery.discard()
+            if delivery.index == 0:
+                delivery.discard()
         self._deliveries = [each for each in self._deliveries if not each.is_over]
         self._has_writes = False
         if self._values is not None:
@@ -229,15 +238,15 @@ class WebgpuStream:
         """Wait until all is done and what was to be read is with the host."""
         index = self.flush()
         if index:
-            self._device.wait(index)
-        self._settle()
+            self._pace.wait(index)
+        self._settle(index)
 
     def query(self) -> bool:
         """Whether all is done. What is done is delivered."""
         index = self.flush()
         if index and not self._is_done(index):
             return False
-        self._settle()
+        self._settle(index)
         return True
 
     def mark(self) -> Mark:
@@ -248,7 +257,7 @@ class WebgpuStream:
     def reach(self, mark: Mark) -> None:
         """Wait for a mark of this stream."""
         if mark.index:
-            self._device.wait(mark.index)
+            self._pace.wait(mark.index)
         self._settle(mark.index)
 
     def has_reached(self, mark: Mark) -> bool:
@@ -266,13 +275,15 @@ class WebgpuStream:
         self._device.poll()
         return done.is_set()
 
-    def _settle(self, index: int | None = None) -> None:
+    def _settle(self, index: int) -> None:
         """Hand over what was read by submissions that are done. Raises a fault that nobody was told of."""
-        with self.lock:
-            done = [each for each in self._deliveries if index is None or each.index <= index]
-            self._deliveries = [each for each in self._deliveries if each not in done]
-        for delivery in done:
-            delivery.complete()
+        # One at a time: whoever finds nothing left to hand over must find it handed over.
+        with self._settling:
+            with self.lock:
+                done = [each for each in self._deliveries if 0 < each.index <= index]
+                self._deliveries = [each for each in self._deliveries if each not in done]
+            for delivery in done:
+                delivery.complete()
         with self.lock:
             self.tell_pending()
         self._device.check("the queue")
