@@ -157,7 +157,7 @@ class BufferMemory(Memory):
         source, src_offset = self._find(src, (height - 1) * src_pitch + width)
         target, dst_offset = self._find(dst, (height - 1) * dst_pitch + width)
         if source is target:
-            # Within one buffer the rectangles must not overlap as wholes, though their rows lie between each other.
+            # Within one buffer both sides must have the same pitch.
             super().copy_rows(queue, dst, dst_pitch, src, src_pitch, width, height)
             return
         code = self._calls.enqueue_copy_buffer_rect(
