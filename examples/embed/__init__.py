@@ -1,1 +1,1 @@
-"""Sentence embeddings with all-MiniLM-L6-v2, every step a CUDA C kernel launched by metrale_gpu_runtime."""
+"""Sentence embeddings with all-MiniLM-L6-v2, every step a kernel launched by metrale_gpu_runtime."""
