@@ -76,7 +76,12 @@ def test_41_a_second_process_builds_no_source(tmp_path: Path) -> None:
     require_rung("pocl")
     source = tmp_path / "m.cl"
     source.write_text(SOURCE)
-    environment = {**os.environ, "METRALE_CACHE_DIR": str(tmp_path / "cache"), "POCL_CACHE_DIR": str(tmp_path / "pocl")}
+    environment = {
+        **os.environ,
+        "METRALE_CACHE": "on",
+        "METRALE_CACHE_DIR": str(tmp_path / "cache"),
+        "POCL_CACHE_DIR": str(tmp_path / "pocl"),
+    }
     built = []
     for _ in range(2):
         program = [sys.executable, "-c", _STARTS, str(pocl_spec()), str(source)]
