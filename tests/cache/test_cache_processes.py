@@ -65,6 +65,7 @@ def damage(folder: Path, samples: dict[str, bytes]) -> list[str]:
     return planted
 
 
+@pytest.mark.timeout(240 + 60 * ROUNDS)
 def test_eight_processes_share_one_fresh_cache(backend: str, folder: Path) -> None:
     """Each round: damaged entries planted in a fresh folder, eight processes at once, then one that builds nothing."""
     # What the entries are called and hold, from one start of their own.

@@ -14,7 +14,7 @@ from pathlib import Path
 from ..capabilities import Capabilities
 from ..code_cache import CodeCache
 from ..errors import BackendUnavailable, CompileError, NotSupported
-from .cache import COMPILED
+from . import cache as compile_cache
 from .cache.kept import KeptCode, KeptEntry
 from .cache.keys import CompilationKey, key_of_source
 from .cache.records import read_compiled, write_compiled
@@ -68,7 +68,7 @@ def compile_cuda(
     parts = [nvrtc_identity(), placed, repr(list(names)), repr(given), str(with_cubin)]
     compilation = key_of_source(_NVRTC, parts, source, options, folders)
     key = compilation.key
-    result = COMPILED.get(key)
+    result = compile_cache.COMPILED.get(key)
     if result is not None:
         kept.remembered(_NVRTC, shown)
         return result
@@ -99,7 +99,7 @@ def compile_cuda(
             result = _without_folder(result, name)
         folders_of_its_own = [str(OWN_HEADERS), *map(str, library.header_paths)]
         entry.keep(_written(result, compilation, folders_of_its_own) if entry.is_kept else None)
-    COMPILED.put(key, result)
+    compile_cache.COMPILED.put(key, result)
     return result
 
 
