@@ -154,13 +154,15 @@ def open_backend(
     redzone: int | None = None,
     **extra: Any,
 ) -> GpuBackend:
-    """Open a device: "cpu", "mock", "cuda", "cuda:1", "metal", …; "gpu" (any GPU, or raise); "auto".
+    """Open a device: "cpu", "mock", "cuda", "cuda:1", "metal", "opencl:0:1", "opencl:pocl", …; "gpu" (any GPU, or raise);
+    "auto".
 
     auto takes METRALE_BACKEND if that is set, else the best of cuda, hip, metal that can load `loads` (suffixes such as
     ".cu"), else the CPU, with one GpuWarning that says why no GPU was taken. `check` is "memory" (every access of a
     kernel is checked), None (for speed) or "auto": memory on the CPU. `profile` is a device for the mock to play.
     `debug_sync` and `redzone` are GpuBackend's; anything else goes to the driver: Metal's takes `storage`, "shared" or
-    "private", for where device memory lies (unless told, shared where GPU and host have one memory, else private).
+    "private", for where device memory lies (unless told, shared where GPU and host have one memory, else private);
+    OpenCL's takes `memory`, "svm" or "buffers" (unless told, shared virtual memory where the device has it).
 
     Raises BackendUnavailable with what was looked for and what would help, NotSupported for a check or a profile that
     the backend has not, ValueError for what is no spec.

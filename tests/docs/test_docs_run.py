@@ -13,8 +13,9 @@ from standin.executor import Executor
 from standin.fixtures import standin_cuda as standin_cuda
 
 PAGES = sorted(DOCS.glob("*.md"))
-# hip: tests/hip/test_hip_page.py; metal: test_metal_page.py; webgpu: tests/webgpu/test_webgpu_page.py
-MARKS = frozenset({"no-run", "nvrtc", "cuda", "hip", "metal", "webgpu"})
+# hip: tests/hip/test_hip_page.py; metal: test_metal_page.py; opencl: tests/opencl/test_opencl_page.py;
+# webgpu: tests/webgpu/test_webgpu_page.py
+MARKS = frozenset({"no-run", "nvrtc", "cuda", "hip", "metal", "opencl", "webgpu"})
 
 
 def _run(page: Path, capsys: pytest.CaptureFixture[str], *, needing: frozenset[str] = frozenset()) -> None:

@@ -100,7 +100,10 @@ class BufferMemory(Memory):
         else:
             part = self._part(address)
             handle = 0 if part is None else int(part.int_ptr)
-        self.check(self._calls.set_kernel_arg(kernel, index, 8, ctypes.byref(_Handle(handle))), "clSetKernelArg")
+        self.check(
+            self._calls.set_kernel_arg(kernel, index, ctypes.sizeof(_Handle), ctypes.byref(_Handle(handle))),
+            "clSetKernelArg",
+        )
 
     def _part(self, address: int) -> Any:
         """The sub-buffer from an address to its buffer's end; None for the end itself, behind which nothing lies."""

@@ -39,7 +39,7 @@ def read_capabilities(bindings: Bindings, found: Found, *, memory: str) -> Capab
     unsupported = {"bool"}
     if not has_halves(device):
         unsupported.add("f16")
-    if not has_doubles(device):
+    if not has_doubles(bindings, device):
         unsupported |= {"f64", "c128"}
     return Capabilities(
         backend="opencl",
@@ -109,9 +109,12 @@ def takes_spirv(bindings: Bindings, device: Any) -> bool:
     return "SPIR-V" in il_version(bindings, device)
 
 
-def has_doubles(device: Any) -> bool:
+def has_doubles(bindings: Bindings, device: Any) -> bool:
     """Whether kernels can use `double`: a bit field that is 0 where they cannot (CL_DEVICE_DOUBLE_FP_CONFIG)."""
-    return bool(int(device.double_fp_config))
+    try:
+        return bool(int(device.double_fp_config))
+    except bindings.cl.Error:
+        return False  # before OpenCL 1.2 there is no such question where there is no such type
 
 
 def is_software(device: Any) -> bool:

@@ -192,7 +192,7 @@ class Programs:
                 needed,
                 wanted,
                 has_half=has_halves(self._device),
-                has_double=has_doubles(self._device),
+                has_double=has_doubles(self._bindings, self._device),
                 name=self._name,
                 code_cache=loaded.code_cache,
             )
