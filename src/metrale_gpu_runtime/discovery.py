@@ -154,8 +154,7 @@ def open_backend(
     redzone: int | None = None,
     **extra: Any,
 ) -> GpuBackend:
-    """Open a device: "cpu", "mock", "cuda", "cuda:1", "metal", "opencl:0:1", "opencl:pocl", …; "gpu" (any GPU, or raise);
-    "auto".
+    """Open a device: "cpu", "mock", "cuda:1", "opencl:0:1", "opencl:pocl", …; "gpu" (any GPU, or raise); "auto".
 
     auto takes METRALE_BACKEND if that is set, else the best of cuda, hip, metal that can load `loads` (suffixes such as
     ".cu"), else the CPU, with one GpuWarning that says why no GPU was taken. `check` is "memory" (every access of a

@@ -10,6 +10,8 @@ from pocl import pocl_spec
 from rungs import require_rung
 
 from metrale_gpu_runtime import GpuBackend
+from metrale_gpu_runtime.drivers.opencl.driver import OpenclDriver
+from metrale_gpu_runtime.drivers.opencl.streams import QUEUED
 from metrale_gpu_runtime.testing.conformance import cases
 from metrale_gpu_runtime.testing.conformance.case import ConformanceCase
 from metrale_gpu_runtime.testing.conformance.target import OpenTarget
@@ -24,6 +26,12 @@ class OpenclTarget(OpenTarget):
 
     def open_backend(self, **options: Any) -> GpuBackend:
         return super().open_backend(**options, memory=self.memory)
+
+    def driver_calls(self, gpu: GpuBackend) -> int:
+        """Commands queued: what a refusal must not add to."""
+        driver = gpu._driver
+        assert isinstance(driver, OpenclDriver)
+        return sum(stream.counts[QUEUED] for stream in driver._streams.values())
 
 
 @cache
