@@ -294,3 +294,27 @@ def test_a_defect_is_caught(driver, name, profile):
     except Exception:
         return
     raise AssertionError(f"{driver.__name__} passed {name}{f', which says: {reason}' if reason else ''}")
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        ("checked.refuse_aliased", "memory_may_be_given_twice"),
+        ("checked.refuse_aliased", "memory_given_twice_is_refused_where_it_is_written"),
+        ("kernel.check_arguments", "scalars_that_the_device_has_not_are_refused"),
+    ],
+)
+def test_a_stated_gap_that_is_not_refused_is_caught(place, name, monkeypatch):
+    """A device that states a gap and lets it through fails the case of that gap."""
+    monkeypatch.setattr(f"metrale_gpu_runtime.{place}", lambda *given, **more: None)
+    with pytest.raises(AssertionError, match=r"went through|a refusal made \d+ - \d+ driver calls"):
+        CASES[name].run(MockTarget("WebGPU"))
+
+
+@pytest.mark.parametrize("bounds", [False, True])
+def test_a_fault_that_is_told_against_the_statement_is_caught(bounds):
+    """A device that states that it tells no faults fails the suite when it tells one, whether it bounds accesses or not."""
+    target = MockTarget()
+    target.__dict__["_capabilities"] = replace(target.capabilities, kernel_faults=False, bounded_accesses=bounds)
+    with pytest.raises(AssertionError, match="declares that it has no kernel_faults"):
+        CASES["without_faults_a_kernel_does_no_harm_or_ends_the_process"].run(target)
