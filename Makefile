@@ -87,9 +87,9 @@ lint: $(VENV)/.lint
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
 
-# All benchmarks, or one: `make bench launch` (or flat, start, cpu). PEERS=no measures a launch without the peers, who are
+# All benchmarks, or one: `make bench launch` (or flat, start, cache, cpu). PEERS=no measures a launch without the peers, who are
 # installed beside our own environment, each alone, so that one that cannot be had keeps no other away.
-BENCHMARKS := launch opencl webgpu flat start cpu
+BENCHMARKS := launch opencl webgpu flat start cache cpu
 BENCH      ?= $(filter $(BENCHMARKS),$(MAKECMDGOALS))
 PEERS      ?= yes
 

@@ -1,4 +1,4 @@
-"""`python -m bench [launch|opencl|webgpu|flat|start|cpu]`: measures and prints tables. Without a word: all of them.
+"""`python -m bench launch`, or opencl, webgpu, flat, start, cache, cpu: measures and prints tables; without a word all.
 
 Each benchmark's own options follow its word; `python -m bench launch --help` lists them.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.console import Console
 
-from . import cold_start, cpu_table, metal_table, opencl_table, webgpu_table
+from . import cold_start, cpu_table, kept_code, metal_table, opencl_table, webgpu_table
 from .launch import command as launch
 from .launch import flat_command as flat
 from .parts import into_page, show
@@ -24,6 +24,7 @@ BENCHMARKS = {
     "webgpu": webgpu_table,
     "flat": flat,
     "start": cold_start,
+    "cache": kept_code,
     "cpu": cpu_table,
 }
 # Only by its word: it needs a Mac.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from pages import DOCS, ROOT, blocks, matches
@@ -21,14 +23,16 @@ MARKS = frozenset({"no-run", "nvrtc", "cuda", "hip", "metal", "opencl", "webgpu"
 def _run(page: Path, capsys: pytest.CaptureFixture[str], *, needing: frozenset[str] = frozenset()) -> None:
     """Run the blocks of a page that need nothing, and those that need what is here: "nvrtc", "cuda"."""
     namespace: dict[str, object] = {"__name__": page.stem}
-    for block in blocks(page):
-        if block.marks - needing:
-            continue
-        # Blank lines before the code give tracebacks the page's line numbers.
-        exec(compile("\n" * (block.line - 1) + block.code, str(page), "exec"), namespace)
-        printed = capsys.readouterr().out
-        if block.output is not None:
-            assert matches(block.output, printed), f"{page.name}:{block.line} printed:\n{printed}"
+    # What a page sets in the environment is its own.
+    with patch.dict(os.environ):
+        for block in blocks(page):
+            if block.marks - needing:
+                continue
+            # Blank lines before the code give tracebacks the page's line numbers.
+            exec(compile("\n" * (block.line - 1) + block.code, str(page), "exec"), namespace)
+            printed = capsys.readouterr().out
+            if block.output is not None:
+                assert matches(block.output, printed), f"{page.name}:{block.line} printed:\n{printed}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
