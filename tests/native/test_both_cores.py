@@ -194,7 +194,6 @@ def test_a_backend_in_trouble_refuses_alike(cores: Cores, code: int) -> None:
     )
 
 
-@pytest.mark.xfail(strict=True, reason="a refused sequence leaves marks of the launches after the refused one")
 def test_a_refused_sequence_leaves_the_same_uses(cores: Cores) -> None:
     """Launches of a sequence after a refused one are never made, and no memory is in use by them."""
     key = ("plain", (1, 32))

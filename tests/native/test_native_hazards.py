@@ -261,6 +261,8 @@ def fork_in_the_middle(count: int) -> list[int]:
     """Children are forked off while other threads launch: how each of them ended."""
     world = _world()
     forms, stop = _forms(world), threading.Event()
+    for launch in forms.values():
+        launch(0)  # what is imported by the first of its kind is: a lock of the interpreter's own survives no fork
 
     def work() -> None:
         while not stop.is_set():

@@ -1,7 +1,8 @@
 /* A sequence of launches as one native call: every image and every address made once, slots written where they stand.
  *
  * While the driver reads the images, with the interpreter lock let go of, they are written by nobody: a second call
- * meanwhile is Python's, which makes images of its own.
+ * meanwhile is Python's, which makes images of its own. A driver without C calls is given one launch after the other, by
+ * its targets, and the books are kept as for single launches.
  */
 #include "core.h"
 
@@ -15,6 +16,8 @@ typedef struct {
     unsigned char *image;
     void **parameters;
     PyObject *site;
+    uint32_t *named; /* what it names whatever the slots are, by its numbers in the run */
+    uint32_t named_count;
 } Item;
 
 /* One place of a slot in an image. */
@@ -60,6 +63,12 @@ typedef struct {
     uint32_t item;
 } Mark;
 
+/* What an operation took the place of in a block's book. */
+typedef struct {
+    BlockState *block;
+    PyObject *operation, *former_use, *former_last; /* a former one may be NULL */
+} Change;
+
 struct Run {
     PyObject_HEAD
     Gate *gate;
@@ -74,6 +83,8 @@ struct Run {
     LaneState *lane;      /* the stream of the last call, which the marks are for */
     Holder *holder;
     Mark **marks;
+    Change *changes; /* of the call that is being made */
+    uint32_t change_count, change_room;
     bool is_busy;
 };
 
@@ -185,10 +196,16 @@ static int mark_traverse(Mark *self, visitproc visit, void *arg)
 }
 
 /* A mark is read as the launch that it stands for. */
+static Record *mark_record(Mark *mark)
+{
+    if (mark->holder->latest) return record_of(mark->holder->latest, mark->item);
+    PyErr_SetString(PyExc_AttributeError, "a launch that was not made");
+    return NULL;
+}
+
 static PyObject *mark_getattro(PyObject *self, PyObject *name)
 {
-    Mark *mark = (Mark *)self;
-    Record *record = record_of(mark->holder->latest, mark->item);
+    Record *record = mark_record((Mark *)self);
     if (!record) return NULL;
     PyObject *value = PyObject_GetAttr((PyObject *)record, name);
     Py_DECREF(record);
@@ -197,8 +214,7 @@ static PyObject *mark_getattro(PyObject *self, PyObject *name)
 
 static PyObject *mark_str(PyObject *self)
 {
-    Mark *mark = (Mark *)self;
-    Record *record = record_of(mark->holder->latest, mark->item);
+    Record *record = mark_record((Mark *)self);
     if (!record) return NULL;
     PyObject *text = record_str((PyObject *)record);
     Py_DECREF(record);
@@ -387,6 +403,48 @@ static RunCall *run_call_new(Run *run, LaneState *lane)
     return call;
 }
 
+/* Makes all launches of kernel objects, each after its arguments were set. As call_driver_for_all. */
+static uint32_t call_kernel_objects_for_all(Run *run, LaneState *lane, int *code, enum answer_kind *kind)
+{
+    Gate *gate = run->gate;
+    uint32_t made = 0, ready = 0;
+    size_t arguments = 0;
+    *kind = NOT_ENTERED;
+    *code = -1;
+    for (uint32_t at = 0; at < run->count; at++) arguments += run->items[at].plan->count;
+    Bound **bounds = PyMem_Calloc(run->count, sizeof *bounds);
+    uint64_t *handles = gate->memory ? PyMem_Calloc(arguments + 1, sizeof *handles) : NULL, *own = handles;
+    if (!bounds || (gate->memory && !handles)) goto end; /* Python meets the same */
+    for (; ready < run->count; ready++) {
+        Item *item = &run->items[ready];
+        if (gate->memory && !find_handles(gate, item->plan, item->image, own)) goto end;
+        if (!(bounds[ready] = bound_of(item->plan))) {
+            PyErr_Clear();
+            goto end;
+        }
+        if (own) own += item->plan->count;
+    }
+    own = handles;
+    PyThreadState *thread = PyEval_SaveThread();
+    for (; made < run->count; made++) {
+        Item *item = &run->items[made];
+        const Extents *e = (const Extents *)item->config.grid;
+        *kind = NOT_ENTERED;
+        if (UNLIKELY((*code = set_arguments(gate, item->plan, bounds[made], item->image, own, e->shared_mem)))) break;
+        *kind = REFUSED;
+        if (UNLIKELY((*code = enqueue_bound(gate, lane, bounds[made], e)))) break;
+        flush_at_times(gate, lane);
+        *kind = NO_ANSWER;
+        if (own) own += item->plan->count;
+    }
+    PyEval_RestoreThread(thread);
+end:
+    while (ready) Py_DECREF(bounds[--ready]);
+    PyMem_Free(bounds);
+    PyMem_Free(handles);
+    return made;
+}
+
 /* Makes all launches. How many the driver took; `code` is its answer to the one after them. */
 static uint32_t call_driver_for_all(Run *run, uint64_t current, int *code, enum answer_kind *kind)
 {
@@ -431,6 +489,108 @@ static uint32_t call_driver_for_all(Run *run, uint64_t current, int *code, enum 
     return made;
 }
 
+/* ---------------------------------------------------------------- what is noted, and taken back */
+
+/* Notes an operation as a block's last, with what it took the place of. */
+static outcome change_block(Run *run, BlockState *block, int64_t stream, PyObject *operation)
+{
+    Uses *uses = (Uses *)block->uses;
+    PyObject *use = NULL;
+    for (uint32_t at = 0; at < uses->count && !use; at++)
+        if (uses->entries[at].stream == stream) use = uses->entries[at].operation;
+    if (LIKELY(use == operation && block->last_use == operation)) return DONE; /* as the call before left it */
+    if (run->change_count == run->change_room) {
+        uint32_t room = run->change_room ? run->change_room * 2 : 16;
+        Change *changes = PyMem_Realloc(run->changes, room * sizeof *changes);
+        if (!changes) {
+            PyErr_NoMemory();
+            return FAILED;
+        }
+        run->changes = changes;
+        run->change_room = room;
+    }
+    Change change = {(BlockState *)Py_NewRef(block), Py_NewRef(operation), Py_XNewRef(use), Py_XNewRef(block->last_use)};
+    run->changes[run->change_count++] = change;
+    if (use_block(block, stream, operation) != DONE) return FAILED;
+    used_last(block, operation);
+    return DONE;
+}
+
+static void change_drop(Change *change)
+{
+    Py_DECREF(change->block);
+    Py_DECREF(change->operation);
+    Py_XDECREF(change->former_use);
+    Py_XDECREF(change->former_last);
+}
+
+/* Lets blocks' books be as they were before the changes from `first` on, but for what others have noted meanwhile. */
+static void undo_changes(Run *run, int64_t stream, uint32_t first)
+{
+    while (run->change_count > first) {
+        Change change = run->changes[--run->change_count];
+        Uses *uses = (Uses *)change.block->uses;
+        for (uint32_t at = 0; at < uses->count; at++) {
+            Use *use = &uses->entries[at];
+            if (use->stream != stream || use->operation != change.operation) continue;
+            if (change.former_use)
+                use->operation = Py_NewRef(change.former_use);
+            else
+                *use = uses->entries[--uses->count];
+            Py_DECREF(change.operation);
+            break;
+        }
+        if (change.block->last_use == change.operation) {
+            change.block->last_use = Py_XNewRef(change.former_last);
+            Py_DECREF(change.operation);
+        }
+        change_drop(&change);
+    }
+}
+
+/* All that one launch names, with what its slots stand for; what two arguments name is there twice. -1: too much. */
+static int64_t blocks_of_item(Run *run, uint32_t at, BlockState **blocks)
+{
+    Item *item = &run->items[at];
+    uint32_t count = 0;
+    if (item->named_count > MOST_ARGUMENTS) return -1;
+    for (uint32_t each = 0; each < item->named_count; each++)
+        if (item->named[each] < run->named_count) /* closing the sequence lets go of them */
+            blocks[count++] = block_of(run->named[item->named[each]].allocation);
+    for (uint32_t each = 0; each < run->variant_count; each++) {
+        Variant *variant = &run->variants[each];
+        for (uint32_t place = 0; variant->allocation && place < variant->count; place++)
+            if (variant->places[place].item == at) blocks[count++] = block_of(variant->allocation);
+    }
+    return count;
+}
+
+/* The driver refused a launch of the call: the ones from it on were never made, and those before it are noted one by
+ * one. `former` is the call before, whose launches the marks are again. */
+static outcome take_rest_back(Run *run, RunCall *call, RunCall *former, LaneState *lane, uint32_t first_change)
+{
+    undo_changes(run, lane->handle, first_change);
+    if (!run->holder) return DONE; /* closed meanwhile */
+    RunCall *latest = run->holder->latest;
+    run->holder->latest = (RunCall *)Py_XNewRef(former);
+    Py_DECREF(latest);
+    for (uint32_t at = 0; at < call->count; at++) {
+        BlockState *blocks[MOST_ARGUMENTS * 2];
+        int64_t count = blocks_of_item(run, at, blocks);
+        Record *record = count > 0 ? record_of(call, at) : NULL;
+        for (int64_t each = 0; record && each < count; each++) {
+            if (use_block(blocks[each], lane->handle, (PyObject *)record) != DONE) {
+                Py_DECREF(record);
+                return FAILED;
+            }
+            used_last(blocks[each], (PyObject *)record);
+        }
+        if (count > 0 && !record) return FAILED;
+        Py_XDECREF(record);
+    }
+    return DONE;
+}
+
 /* Whether another argument names a block in a later launch of the very call that is being noted. */
 static bool is_used_later(BlockState *block, Run *run, LaneState *lane, int64_t sequence, uint32_t item)
 {
@@ -441,6 +601,54 @@ static bool is_used_later(BlockState *block, Run *run, LaneState *lane, int64_t 
            ((Record *)last)->sequence > sequence;
 }
 
+/* ---------------------------------------------------------------- a driver without C calls */
+
+/* One launch of a call, as a single one is made. PYTHON: it is the plain core's, and so are those after it. */
+static outcome submit_item(Run *run, LaneState *lane, RunCall *call, uint32_t at)
+{
+    Gate *gate = run->gate;
+    Item *item = &run->items[at];
+    BlockState *blocks[MOST_ARGUMENTS * 2];
+    int64_t count = blocks_of_item(run, at, blocks);
+    if (UNLIKELY(count < 0 || !gate_is_open(gate) || (lane->capture && lane->capture != Py_None))) return PYTHON;
+    if (UNLIKELY(!is_empty_text(lane->gone))) return PYTHON;
+    for (int64_t each = 0; each < count; each++)
+        if (UNLIKELY(!is_usable(blocks[each], lane))) return PYTHON;
+    call->count = at + 1;
+    Record *record = record_of(call, at);
+    if (!record) return FAILED;
+    record->sequence = lane->issued + 1;
+    record->ordinal = ++gate->ordinal;
+    outcome result = DONE;
+    int64_t used = 0;
+    for (; used < count && result == DONE; used++) {
+        result = use_block(blocks[used], lane->handle, (PyObject *)record);
+        Py_INCREF(blocks[used]);
+    }
+    if (result == DONE) {
+        ring_push((Ring *)lane->ring, (PyObject *)record);
+        result = submit_launch(gate, lane, item->plan, (const Extents *)item->config.grid, record, blocks, (uint32_t)count);
+    } else {
+        record->sequence = lane->issued;
+    }
+    while (used) Py_DECREF(blocks[--used]);
+    Py_DECREF(record);
+    return result;
+}
+
+/* With the lane's lock. A target may do anything: what ends the core's part is looked at before each launch. */
+static outcome submit_all(SequenceState *self, Run *run, LaneState *lane, RunCall *call, uint32_t *rest)
+{
+    outcome result = DONE;
+    run->is_busy = true;
+    for (uint32_t at = 0; at < run->count && result == DONE; at++) {
+        result = self->run == run ? submit_item(run, lane, call, at) : PYTHON;
+        if (result == PYTHON) *rest = at;
+    }
+    run->is_busy = false;
+    return result == PYTHON ? DONE : result;
+}
+
 #define MOST_VARIANTS 64
 
 /* `rest` is set to the first launch that Python has to make, where the driver refused one. */
@@ -448,7 +656,8 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
 {
     Run *run = self->run;
     Gate *gate = run->gate;
-    if (!lane->has_raw || !gate->launch || run->variant_count > MOST_VARIANTS || run->is_busy) return PYTHON;
+    if (gate->launch || gate->enqueue ? !lane->has_raw || (gate->enqueue && !lane->counts) : !gate->keeper) return PYTHON;
+    if (run->variant_count > MOST_VARIANTS || run->is_busy) return PYTHON;
     /* What is read below is borrowed from what another thread may change while this one waits. */
     if (UNLIKELY(lock_is_anothers((Lock *)lane->lock))) return PYTHON;
     for (uint32_t at = 0; at < run->kernel_count; at++) {
@@ -495,7 +704,8 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
     Py_INCREF(run); /* closing the sequence lets go of it: from another thread, or from what the collector finalises */
     /* What the call puts something else in the place of is let go of at the end: a finaliser may do anything. */
     PyObject *former_values[MOST_VARIANTS], *former_memory[MOST_VARIANTS];
-    uint32_t former_count = 0, memory_count = 0;
+    uint32_t former_count = 0, memory_count = 0, first_change = run->change_count;
+    RunCall *call = NULL, *former = NULL;
     if (UNLIKELY(!gate_is_open(gate) || run->is_busy || self->run != run)) goto end;
     if (UNLIKELY((lane->capture && lane->capture != Py_None) || !is_empty_text(lane->gone))) goto end;
     for (uint32_t at = 0; at < run->named_count; at++)
@@ -507,7 +717,7 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
         if (UNLIKELY(block && !is_usable(block, lane))) goto end;
     }
     uint64_t current = 0;
-    if (UNLIKELY(gate->query(&current))) goto end;
+    if (gate->launch && UNLIKELY(gate->query(&current))) goto end;
     result = FAILED;
     if (run->lane != lane && take_lane(run, lane) < 0) goto end;
 
@@ -520,7 +730,7 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
     for (uint32_t at = 0; at < run->variant_count; at++)
         if (is_given >> at & 1) former_memory[memory_count++] = write_variant(run, &run->variants[at], &given[at]);
     self->is_stale = false;
-    RunCall *call = run_call_new(run, lane);
+    call = run_call_new(run, lane);
     if (!call) goto end;
     if (UNLIKELY(self->run != run)) { /* making objects may have run the collector */
         result = PYTHON;
@@ -529,15 +739,17 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
         for (uint32_t at = 0; at < run->variant_count; at++) Py_CLEAR(run->variants[at].allocation);
         goto end;
     }
-    RunCall *former = run->holder->latest;
-    run->holder->latest = (RunCall *)Py_NewRef(call);
-    Py_XDECREF(former);
-    for (uint32_t at = 0; at < run->named_count; at++) {
-        PyObject *mark = (PyObject *)run->marks[run->named[at].mark];
-        BlockState *block = block_of(run->named[at].allocation);
-        if (use_block(block, lane->handle, mark) != DONE) goto failed;
-        used_last(block, mark);
+    if (!gate->launch && !gate->enqueue) {
+        result = submit_all(self, run, lane, call, rest);
+        Py_DECREF(call);
+        goto end;
     }
+    former = run->holder->latest;
+    run->holder->latest = (RunCall *)Py_NewRef(call);
+    for (uint32_t at = 0; at < run->named_count; at++)
+        if (change_block(run, block_of(run->named[at].allocation), lane->handle,
+                         (PyObject *)run->marks[run->named[at].mark]) != DONE)
+            goto failed;
     for (uint32_t at = 0; at < run->variant_count; at++) {
         Variant *variant = &run->variants[at];
         if (!variant->allocation) continue;
@@ -546,8 +758,7 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
         if (is_used_later(block, run, lane, call->sequence + 1 + item, item)) continue;
         /* No mark: the next call may have other memory here, and this one's launch is its last then. */
         Record *record = record_of(call, item);
-        outcome used = record ? use_block(block, lane->handle, (PyObject *)record) : FAILED;
-        if (used == DONE) used_last(block, (PyObject *)record);
+        outcome used = record ? change_block(run, block, lane->handle, (PyObject *)record) : FAILED;
         Py_XDECREF(record);
         if (used != DONE) goto failed;
     }
@@ -556,20 +767,15 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
     run->is_busy = true;
     int code;
     enum answer_kind kind;
-    uint32_t made = call_driver_for_all(run, current, &code, &kind);
+    uint32_t made = gate->launch ? call_driver_for_all(run, current, &code, &kind)
+                                 : call_kernel_objects_for_all(run, lane, &code, &kind);
     run->is_busy = false;
     lane->issued = call->sequence + made;
     gate->native_count += made;
     result = DONE;
     if (UNLIKELY(kind != NO_ANSWER)) {
         call->count = made;
-        for (uint32_t at = 0; at < run->variant_count; at++) {
-            PyObject *allocation = run->variants[at].allocation;
-            PyObject *last = allocation ? block_of(allocation)->last_use : NULL;
-            if (last && Py_TYPE(last) == &Record_Type && ((Record *)last)->stream == lane->handle &&
-                ((Record *)last)->sequence > lane->issued)
-                ((Record *)last)->sequence = lane->issued;
-        }
+        if (take_rest_back(run, call, former, lane, first_change) != DONE) result = FAILED;
         if (gate->ordinal == call->ordinal + run->count) gate->ordinal = call->ordinal + made;
         *rest = made;
         answer.function = run->items[made].plan->function;
@@ -580,9 +786,15 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
     goto end;
 failed:
     call->count = 0;
+    undo_changes(run, lane->handle, first_change);
     Py_DECREF(call);
 end:
     lock_give(lock);
+    Py_XDECREF(former);
+    while (run->change_count > first_change) {
+        Change change = run->changes[--run->change_count];
+        change_drop(&change);
+    }
     Py_DECREF(run);
     while (former_count) Py_XDECREF(former_values[--former_count]);
     while (memory_count) Py_XDECREF(former_memory[--memory_count]);
@@ -655,7 +867,10 @@ static void run_dealloc(Run *self)
         Py_XDECREF(self->items[at].plan);
         Py_XDECREF(self->items[at].site);
         PyMem_Free(self->items[at].parameters);
+        PyMem_Free(self->items[at].named);
     }
+    while (self->change_count) change_drop(&self->changes[--self->change_count]);
+    PyMem_Free(self->changes);
     for (uint32_t at = 0; at < self->variant_count; at++) {
         Py_XDECREF(self->variants[at].name);
         Py_XDECREF(self->variants[at].allocation);
@@ -730,6 +945,20 @@ static int run_add_item(Run *run, PyObject *launch, PyObject *latest, size_t *nb
     if (PyBytes_GET_SIZE(codes) <= MOST_ARGUMENTS)
         plan = find_plan(kernel, (const uint8_t *)PyBytes_AS_STRING(codes), (uint32_t)PyBytes_GET_SIZE(codes));
     if (!plan || !e.grid[0] || !e.grid[1] || !e.grid[2] || PyBytes_GET_SIZE(image) != (Py_ssize_t)plan->nbytes) return 1;
+    Gate *gate = kernel->gate;
+    if ((plan->needs_shared_mem && !e.shared_mem) || (gate->enqueue && !plan->form)) return 1;
+    if (!gate->aliased_writes) { /* whether memory given twice is written is Python's to know */
+        for (uint32_t at = 0; at < plan->count; at++)
+            for (Py_ssize_t slot = 0; slot < PyTuple_GET_SIZE(slots) && plan->codes[at] >= CODE_POINTER; slot++) {
+                PyObject *each = PyTuple_GET_ITEM(slots, slot);
+                if (PyTuple_Check(each) && PyTuple_GET_SIZE(each) &&
+                    PyLong_AsUnsignedLong(PyTuple_GET_ITEM(each, 0)) == at)
+                    return 1;
+            }
+        for (Py_ssize_t one = 1; one < PyTuple_GET_SIZE(allocations); one++)
+            for (Py_ssize_t other = 0; other < one; other++)
+                if (PyTuple_GET_ITEM(allocations, one) == PyTuple_GET_ITEM(allocations, other)) return 1;
+    }
     uint32_t at = run->count;
     Item *item = &run->items[at];
     item->parameters = PyMem_Calloc(plan->count + 1, sizeof(void *));
@@ -844,6 +1073,26 @@ static Run *run_new(PyObject *launches)
         Named *named = &run->named[run->named_count++];
         named->allocation = Py_NewRef(allocation);
         named->mark = mark_for(run, (uint32_t)PyLong_AsUnsignedLong(number), mark_of_item);
+    }
+    for (uint32_t at = 0; at < run->named_count; at++) {
+        PyObject *own = PyLong_FromUnsignedLong(at);
+        int is_set = own ? PyDict_SetItem(latest, run->named[at].allocation, own) : -1;
+        Py_XDECREF(own);
+        if (is_set < 0) goto end;
+    }
+    for (uint32_t at = 0; at < run->count; at++) {
+        Item *item = &run->items[at];
+        PyObject *allocations = PyTuple_GET_ITEM(PyTuple_GET_ITEM(launches, at), 4);
+        item->named = PyMem_Calloc((size_t)PyTuple_GET_SIZE(allocations) + 1, sizeof(uint32_t));
+        if (!item->named) {
+            PyErr_NoMemory();
+            goto end;
+        }
+        for (Py_ssize_t each = 0; each < PyTuple_GET_SIZE(allocations); each++) {
+            number = PyDict_GetItemWithError(latest, PyTuple_GET_ITEM(allocations, each));
+            if (!number) goto end;
+            item->named[item->named_count++] = (uint32_t)PyLong_AsUnsignedLong(number);
+        }
     }
     result = 0;
 end:
