@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,6 +123,33 @@ def _load() -> Bindings:
     if instance == ffi.NULL:
         raise BackendUnavailable(f"webgpu: wgpu-native {version} gives no instance", backend="webgpu")
     return Bindings(ffi, lib, instance, version)
+
+
+_interrupts: list[BaseException] = []
+
+
+def make_callback(ffi: Any, name: str, function: Callable[..., None]) -> Any:
+    """A C function of a type of the header that calls `function`, which may be called a second time with the same.
+
+    Ctrl-C that comes while wgpu works is raised by the first Python that runs, and that may be `function`: cffi would
+    print it and forget it, and what wgpu had to tell would be lost. So `function` is called again, and the interrupt is
+    kept for `raise_interrupt`.
+    """
+    names = list(inspect.signature(function).parameters)
+
+    def on_error(_kind: Any, error: BaseException, traceback: Any) -> None:
+        _interrupts.append(error)
+        if traceback is not None:
+            given = traceback.tb_frame.f_locals
+            function(*(given[each] for each in names))
+
+    return ffi.callback(name, function, onerror=on_error)
+
+
+def raise_interrupt() -> None:
+    """Raise what interrupted a callback, if anything did."""
+    if _interrupts:
+        raise _interrupts.pop()
 
 
 def truth(value: int) -> bool:

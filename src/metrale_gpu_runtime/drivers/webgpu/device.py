@@ -16,9 +16,12 @@ from typing import Any, NoReturn
 
 from ...errors import BackendUnavailable, DriverError, DriverFault, OutOfDeviceMemory
 from .adapters import Adapter
-from .bindings import Bindings, truth
+from .bindings import Bindings, make_callback, raise_interrupt, truth
 
 _KINDS = ("Validation", "OutOfMemory", "Internal", "Unknown")
+
+LATEST = (1 << 64) - 1
+"""Stands for the index of a submission that is not known: the latest one, or one before it."""
 
 FEATURES = {
     "shader-f16": "WGPUFeatureName_ShaderF16",
@@ -84,8 +87,8 @@ class _Callbacks:
             if sink is not None and sink.lost is None:
                 sink.lost = bindings.read(message) or "wgpu gives no reason"
 
-        self.error = ffi.callback("WGPUUncapturedErrorCallback", on_error)
-        self.lost = ffi.callback("WGPUDeviceLostCallback", on_lost)
+        self.error = make_callback(ffi, "WGPUUncapturedErrorCallback", on_error)
+        self.lost = make_callback(ffi, "WGPUDeviceLostCallback", on_lost)
 
 
 _callbacks: list[_Callbacks] = []
@@ -210,15 +213,22 @@ class Device:
         if not self._polling.acquire(blocking=False):
             return None
         try:
-            return truth(self.bindings.lib.wgpuDevicePoll(self.native, 0, self.bindings.ffi.NULL))
+            is_empty = truth(self.bindings.lib.wgpuDevicePoll(self.native, 0, self.bindings.ffi.NULL))
         finally:
             self._polling.release()
+        raise_interrupt()
+        return is_empty
 
     def wait(self, index: int) -> None:
-        """Wait for a submission by its index. While a thread waits, wgpu lets no other submit (gfx-rs/wgpu#9470)."""
-        place = self.bindings.ffi.new("WGPUSubmissionIndex *", index)
+        """Wait for a submission by its index, or for all with LATEST.
+
+        While a thread waits, wgpu lets no other submit (gfx-rs/wgpu#9470).
+        """
+        ffi = self.bindings.ffi
+        place = ffi.NULL if index == LATEST else ffi.new("WGPUSubmissionIndex *", index)
         with self._polling:
             self.bindings.lib.wgpuDevicePoll(self.native, 1, place)
+        raise_interrupt()
 
     # ------------------------------------------------ the end
 

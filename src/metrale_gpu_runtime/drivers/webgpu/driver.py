@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Mapping
 
 from ...driver import CodeImage, Driver, FunctionAttributes, FunctionConstant, LaunchTarget, MemoryKind
@@ -183,6 +184,13 @@ class WebgpuDriver(Driver):
     # ------------------------------------------------ the end
 
     def close(self) -> None:
+        if self._pace.is_its_thread():
+            # The backend was dropped in a cycle, which was found while that thread was at work: it ends first.
+            threading.Thread(target=self._close, name="metrale-webgpu-close", daemon=True).start()
+        else:
+            self._close()
+
+    def _close(self) -> None:
         self._pace.close(LONGEST_CLOSE_S)
         streams = list(self._streams.values())
         self._streams.clear()

@@ -33,7 +33,7 @@ class Pace:
 
     def __init__(self, device: Device) -> None:
         self._device = device
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a finaliser may come to it while its own thread holds it
         self._wake = threading.Event()
         self._streams: weakref.WeakSet[WebgpuStream] = weakref.WeakSet()
         self._started: threading.Thread | None = None
@@ -73,6 +73,10 @@ class Pace:
                 self._started = threading.Thread(target=self._run, name="metrale-webgpu", daemon=True)
                 self._started.start()
         self._wake.set()
+
+    def is_its_thread(self) -> bool:
+        """Whether the caller is the thread that submits."""
+        return self._started is threading.current_thread()
 
     def close(self, timeout_s: float) -> None:
         """End the thread."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...errors import DriverFault
 from ...host_address import address_of
-from .bindings import Bindings
+from .bindings import Bindings, make_callback
 from .device import Device
 from .memory import make_buffer
 
@@ -34,20 +34,21 @@ class _Callbacks:
 
         def on_mapped(status: int, _message: Any, number: Any, _other: Any) -> None:
             key = int(ffi.cast("uintptr_t", number))
-            _statuses[key] = status
-            event = _waiting.pop(key, None)
-            if event is None:
-                del _statuses[key]
-            else:
+            event = _waiting.get(key)
+            if event is not None:
+                _statuses[key] = status
                 event.set()
+                _waiting.pop(key, None)
 
         def on_work_done(_status: int, _message: Any, number: Any, _other: Any) -> None:
-            event = _waiting.pop(int(ffi.cast("uintptr_t", number)), None)
+            key = int(ffi.cast("uintptr_t", number))
+            event = _waiting.get(key)
             if event is not None:
                 event.set()
+                _waiting.pop(key, None)
 
-        self.mapped = ffi.callback("WGPUBufferMapCallback", on_mapped)
-        self.work_done = ffi.callback("WGPUQueueWorkDoneCallback", on_work_done)
+        self.mapped = make_callback(ffi, "WGPUBufferMapCallback", on_mapped)
+        self.work_done = make_callback(ffi, "WGPUQueueWorkDoneCallback", on_work_done)
 
 
 _callbacks: list[_Callbacks] = []
@@ -165,25 +166,26 @@ class Delivery:
         return not self.is_over and start < end and begin < start + self._target.nbytes
 
     def submitted(self, index: int) -> None:
-        """The copy is on its way: ask for the mapping behind it."""
+        """The copy is on its way."""
         if self.index == 0:
             self.index = index
-            self._number, self._mapped = self._readbacks.map(self._native, self._nbytes)
 
     def complete(self) -> None:
         """Copy to the host; the submission is over. Raises DriverFault when the buffer cannot be mapped."""
-        assert self._mapped is not None
+        if self._mapped is None:
+            self._number, self._mapped = self._readbacks.map(self._native, self._nbytes)
         while not self._mapped.is_set():
-            # Done, but another thread's look at the queue is about to tell so.
-            self._device.poll()
-            self._mapped.wait(0.0005)
-            self._device.check_alive()
+            # Done is what it waits for: this is a look at the queue, which tells of mappings.
+            self._device.wait(self.index)
+            if not self._mapped.is_set():
+                self._mapped.wait(0.0005)
+                self._device.check_alive()
         lib, ffi = self._device.bindings.lib, self._device.bindings.ffi
         # Asking for the bytes of a buffer that went with its device would end the process.
         self._device.probe()
-        status = _statuses.pop(self._number)
-        self.is_over = True
+        status = _statuses[self._number]
         if status != lib.WGPUMapAsyncStatus_Success:
+            self._is_told()
             lib.wgpuBufferRelease(self._native)
             self._device.check_alive()
             raise DriverFault(
@@ -191,8 +193,13 @@ class Delivery:
             )
         source = lib.wgpuBufferGetConstMappedRange(self._native, 0, self._nbytes)
         ctypes.memmove(address_of(self._target), int(ffi.cast("uintptr_t", source)) + self._offset, self._target.nbytes)
+        self._is_told()
         lib.wgpuBufferUnmap(self._native)
         self._readbacks.give_back(self._native, self._length)
+
+    def _is_told(self) -> None:
+        self.is_over = True
+        _statuses.pop(self._number, None)
 
     def discard(self) -> None:
         """Nothing will be copied, or nobody waits for it any more."""

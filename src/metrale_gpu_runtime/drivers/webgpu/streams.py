@@ -14,7 +14,7 @@ from typing import Any
 
 from ...errors import DriverFault
 from .bind_groups import BindGroups
-from .device import Device
+from .device import LATEST, Device
 from .faults import refused_work
 from .pace import BUSY_COUNT, MAX_IN_FLIGHT, MAX_OPERATIONS, Pace
 from .readback import Delivery, Readbacks
@@ -185,7 +185,12 @@ class WebgpuStream:
                 raise refused_work(device.name, error, device.lost, ordinals)
         place = self._place
         place[0] = commands
-        index = lib.wgpuQueueSubmitForIndex(device.queue, 1, place)
+        try:
+            index = lib.wgpuQueueSubmitForIndex(device.queue, 1, place)
+        except BaseException:
+            # Ctrl-C while wgpu was at it: it was submitted, and nobody knows the number.
+            self._sent(LATEST)
+            raise
         lib.wgpuCommandBufferRelease(commands)
         self._sent(index)
 
@@ -193,8 +198,9 @@ class WebgpuStream:
         self._index = index
         self._has_writes = False
         pace = self._pace
-        pace.last_index = index
         pace.unknown += 1
+        if index != LATEST:
+            pace.last_index = index
         for delivery in self._deliveries:
             delivery.submitted(index)
         if pace.unknown > MAX_IN_FLIGHT:
@@ -281,9 +287,13 @@ class WebgpuStream:
         with self._settling:
             with self.lock:
                 done = [each for each in self._deliveries if 0 < each.index <= index]
-                self._deliveries = [each for each in self._deliveries if each not in done]
-            for delivery in done:
-                delivery.complete()
+            try:
+                for delivery in done:
+                    delivery.complete()
+            finally:
+                if done:
+                    with self.lock:
+                        self._deliveries = [each for each in self._deliveries if not each.is_over]
         with self.lock:
             self.tell_pending()
         self._device.check("the queue")
