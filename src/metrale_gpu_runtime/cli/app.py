@@ -23,10 +23,12 @@ app = typer.Typer(
 
 
 def _backend(spec: str) -> str:
-    from ..discovery import BackendSpec
+    from ..discovery import BackendSpec, factory
 
     try:
-        BackendSpec.read(spec)
+        read = BackendSpec.read(spec)
+        if read.words:
+            factory(read.name).index_of(read.words)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     return spec
