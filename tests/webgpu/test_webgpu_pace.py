@@ -116,3 +116,28 @@ def test_a_host_that_is_far_ahead_is_held_back(gpu: GpuBackend, monkeypatch: pyt
     assert waited
     assert queue.driver._pace.last_index - waited[0] <= pacing.MAX_IN_FLIGHT
     assert x.numpy().tolist() == [count] * 32
+
+
+def test_collected_copies_keep_what_they_need(gpu: GpuBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory that a copy borrows, and the groups that name it, are given up while the copy is only recorded: it runs
+    all the same, in order with the launches around it."""
+    queue = Counted(gpu, monkeypatch)
+    kernel, x = gpu.kernel("m", "affine_32"), gpu.array(np.arange(40, dtype=np.uint32))
+    y = gpu.array(np.zeros(40, np.uint32))
+    gpu.synchronize()
+    model_x, model_y = np.arange(40, dtype=np.uint32), np.zeros(40, np.uint32)
+    queue.begin()
+    with gpu.create_stream() as stream:
+        for number in range(1, 9):
+            kernel[1, 32, 0, stream](x, 32, 3, number)
+            model_x[:32] = model_x[:32] * 3 + number
+            gpu.copy_d2d_async(x.ptr + number, y.ptr + 3 * number, 50 + number, stream)  # odd places: a kernel
+            model_y.view(np.uint8)[3 * number :][: 50 + number] = model_x.view(np.uint8)[number:][: 50 + number]
+            gpu.copy_d2d_async(y.ptr + 100, y.ptr + 5, 30, stream)  # within a buffer: through another one
+            model_y.view(np.uint8)[5:35] = model_y.view(np.uint8)[100:130].copy()
+            gpu.memset_async(y.ptr + 149 + number, number, 3, stream=stream)
+            model_y.view(np.uint8)[149 + number :][:3] = number
+        assert queue.submissions == 0
+        stream.synchronize()
+    np.testing.assert_array_equal(x.numpy(), model_x)
+    np.testing.assert_array_equal(y.numpy(), model_y)
