@@ -173,9 +173,9 @@ class NativeKernelCalls:
     """The addresses of the C calls of a driver whose kernel objects hold their arguments. All return 0 for success.
 
     They are OpenCL's: `set_argument` is clSetKernelArg, `enqueue` clEnqueueNDRangeKernel, `flush` clFlush, made after
-    the first launch since a wait and every `flush_every`th. `set_pointer` is clSetKernelArgSVMPointer where pointers are
-    addresses; it is 0 where they are memory objects: `memory` then has the handle of each by its first address, as long
-    as it is allocated.
+    the first launch since a wait and every `flush_every`th. `set_pointer` is clSetKernelArgSVMPointer where pointers
+    are addresses; it is 0 where they are memory objects: `memory` then has the handle of each by its first address, as
+    long as it is allocated.
     """
 
     set_argument: int
