@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakValueDictionary
 
 from ...driver import MemoryKind
 from ...errors import InvalidPointer
@@ -23,10 +25,18 @@ READ_WRITE = 1
 """CL_MEM_READ_WRITE (cl.h)."""
 
 MOST_PARTS = 64
-"""Sub-buffers kept per buffer; making one costs about as much as a launch."""
+"""Sub-buffers kept per buffer beside those that are set on a kernel; making one costs about as much as a launch."""
 
 _Handle = ctypes.c_void_p
 _Region = ctypes.c_size_t * 3
+
+
+@dataclass(slots=True, eq=False, weakref_slot=True)
+class _Part:
+    """A sub-buffer from an offset to its buffer's end. `native` is None when the buffer is given back."""
+
+    native: Any
+    handle: int
 
 
 @dataclass(slots=True, eq=False)
@@ -35,7 +45,16 @@ class _Allocation:
     handle: int
     base: int
     nbytes: int
-    parts: dict[int, Any] = field(default_factory=dict)
+    # All that are alive, by their offsets: those taken last, and those that a kernel is set to.
+    parts: WeakValueDictionary[int, _Part] = field(default_factory=WeakValueDictionary)
+    recent: deque[_Part] = field(default_factory=lambda: deque(maxlen=MOST_PARTS))
+
+    def give_back(self) -> None:
+        """Let go of the sub-buffers, also of those that a kernel is set to: each keeps the whole memory alive."""
+        for part in list(self.parts.values()):
+            part.native = None
+        self.parts.clear()
+        self.recent.clear()
 
 
 class BufferMemory(Memory):
@@ -77,12 +96,12 @@ class BufferMemory(Memory):
             self._ranges.remove(address)
             del self._handles[address]
             self._taken -= gone.nbytes
-        gone.parts.clear()
+        gone.give_back()
 
     def clear(self) -> None:
         with self._lock:
             for each in self._bases.values():
-                each.parts.clear()
+                each.give_back()
             self._bases.clear()
             self._handles.clear()
             self._ranges = RangeMap()
@@ -90,22 +109,23 @@ class BufferMemory(Memory):
 
     # ------------------------------------------------ addresses
 
-    def set_pointer(self, kernel: int, index: int, address: int) -> None:
+    def set_pointer(self, kernel: int, index: int, address: int) -> object:
         found = self._bases.get(address)
-        part: Any = None
+        part: _Part | None = None
         if found is not None:
             handle = found.handle
         elif address == 0:
             handle = 0
         else:
             part = self._part(address)
-            handle = 0 if part is None else int(part.int_ptr)
+            handle = 0 if part is None else part.handle
         self.check(
             self._calls.set_kernel_arg(kernel, index, ctypes.sizeof(_Handle), ctypes.byref(_Handle(handle))),
             "clSetKernelArg",
         )
+        return part
 
-    def _part(self, address: int) -> Any:
+    def _part(self, address: int) -> _Part | None:
         """The sub-buffer from an address to its buffer's end; None for the end itself, behind which nothing lies."""
         found, offset = self._find(address, 0)
         if offset == found.nbytes:
@@ -113,10 +133,11 @@ class BufferMemory(Memory):
         with self._lock:
             part = found.parts.get(offset)
             if part is None:
-                if len(found.parts) >= MOST_PARTS:
-                    # Work that is queued keeps the sub-buffers that it uses (clReleaseMemObject).
-                    del found.parts[next(iter(found.parts))]
-                part = found.parts[offset] = found.native.get_sub_region(offset, found.nbytes - offset)
+                native = found.native.get_sub_region(offset, found.nbytes - offset)
+                part = found.parts[offset] = _Part(native, int(native.int_ptr))
+                # The one taken up first goes. Work that is queued keeps what it uses (clReleaseMemObject), a kernel
+                # that is merely set to it does not (clSetKernelArg).
+                found.recent.append(part)
         return part
 
     def _find(self, address: int, nbytes: int) -> tuple[_Allocation, int]:

@@ -129,7 +129,7 @@ class OpenclLaunchTarget(LaunchTarget):
             if before is not None and before[at] == value:
                 continue
             if is_pointer:
-                self._memory.set_pointer(bound.pointer, index, value)
+                bound.kept[index] = self._memory.set_pointer(bound.pointer, index, value)
             else:
                 bound.set_value(index, value)
         bound.values, bound.shared_mem, bound.target = values, shared_mem, self

@@ -46,8 +46,11 @@ class Memory(ABC):
     # ------------------------------------------------ what an argument is
 
     @abstractmethod
-    def set_pointer(self, kernel: int, index: int, address: int) -> None:
-        """Make an address the argument of a cl_kernel. Raises DriverError, InvalidPointer."""
+    def set_pointer(self, kernel: int, index: int, address: int) -> object:
+        """Make an address the argument of a cl_kernel; what is returned has to live while it is set.
+
+        Raises DriverError, InvalidPointer.
+        """
 
     # ------------------------------------------------ copies and fills, queued
 

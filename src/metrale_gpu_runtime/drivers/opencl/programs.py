@@ -31,15 +31,19 @@ from .reflection import ArgumentInfo, TypeFacts, kernel_bindings, read_arguments
 
 
 class ThreadKernel(ClKernel):
-    """One thread's cl_kernel, and what was set on it last: by which target, which values, how much shared memory."""
+    """One thread's cl_kernel, and what was set on it last: by which target, which values, how much shared memory.
 
-    __slots__ = ("shared_mem", "target", "values")
+    `kept` is what has to live while it is set: a cl_kernel holds no reference to a memory object (clSetKernelArg).
+    """
+
+    __slots__ = ("kept", "shared_mem", "target", "values")
 
     def __init__(self, bindings: Bindings, program: Any, name: str) -> None:
         super().__init__(bindings, program, name)
         self.target: object = None
         self.values: tuple[object, ...] = ()
         self.shared_mem = -1
+        self.kept: dict[int, object] = {}
 
 
 class LoadedKernel:

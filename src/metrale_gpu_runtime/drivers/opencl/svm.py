@@ -79,8 +79,9 @@ class SvmMemory(Memory):
         for each in every:
             each.native.release()
 
-    def set_pointer(self, kernel: int, index: int, address: int) -> None:
+    def set_pointer(self, kernel: int, index: int, address: int) -> object:
         self.check(self._set_svm_pointer(kernel, index, address or None), "clSetKernelArgSVMPointer")
+        return None
 
     def write(self, queue: int, dst: int, src: int, nbytes: int) -> None:
         self.copy(queue, dst, src, nbytes)
