@@ -190,8 +190,11 @@ def test_what_a_killed_process_left_goes_in_time(folder: Path) -> None:
     """An unfinished file is removed when it is old, and left alone while its writer may be alive."""
     put(KEYS[0])
     old, new, other = folder / ".new-old", folder / ".new-new", folder / "notes.txt"
+    entry = folder / f"cpu-{KEYS[0]}"
     for each in (old, new, other):
-        each.write_bytes(b"half of")
+        each.write_bytes(b"h" * entry.stat().st_size)
+    # As large as an entry and of its very time: that is no order between them.
+    os.utime(new, ns=(entry.stat().st_mtime_ns, entry.stat().st_mtime_ns))
     os.utime(old, (1000.0, 1000.0))
     os.utime(other, (1000.0, 1000.0))
     current_store().trim()

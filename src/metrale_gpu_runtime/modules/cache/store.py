@@ -140,7 +140,7 @@ class Store:
         """Remove what was used least recently until the entries are well within the limit; and what nobody finished."""
         self._unlooked = 0
         try:
-            listed = sorted(self._listed())
+            listed = sorted(self._listed(), key=lambda each: each[0])
         except OSError:
             return
         begun_before = time.time() - _ABANDONED_S
