@@ -139,3 +139,13 @@ def test_variables_have_no_address(svm: GpuBackend) -> None:
     module = svm.load_module("m", source="constant int five = 5;\nkernel void k(global int *o) { *o = five; }")
     with pytest.raises(NotSupported, match=r"variable"):
         module.globals["five"]
+
+
+def test_a_driver_that_knows_not_the_processor_is_named_as_the_cause() -> None:
+    """PoCL's "unknown target CPU" is no error of the user's text: the refusal says what would help."""
+    from metrale_gpu_runtime.drivers.opencl.compiling import _refused
+
+    error = _refused("m", "PoCL 3.0", "error: unknown target CPU 'generic'\n", ["-cl-kernel-arg-info"])
+    assert "unknown target CPU 'generic'" in str(error)
+    assert "apt-get install pocl-opencl-icd" in str(error)
+    assert "pocl-opencl-icd" not in str(_refused("m", "PoCL", "<source>:1:2: error: expected ';'", []))

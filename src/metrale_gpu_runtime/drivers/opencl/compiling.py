@@ -119,6 +119,10 @@ def _quoted(word: str) -> str:
     return word
 
 
+_UNKNOWN_PROCESSOR = "unknown target CPU"
+"""What PoCL's compiler says of a processor that it does not know (github.com/pocl/pocl/issues/1049)."""
+
+
 def _refused(module: str, name: str, log: str, words: Sequence[str]) -> CompileError:
     found = sorted((each for pattern in _DIAGNOSTICS for each in pattern.finditer(log)), key=lambda each: each.start())
     diagnostics = tuple((each["file"], int(each["line"]), f"{each['word']}: {each['text']}") for each in found)
@@ -126,6 +130,12 @@ def _refused(module: str, name: str, log: str, words: Sequence[str]) -> CompileE
         f"  {each['file']}:{each['line']}: {each['word']}: {each['text']}" for each in found if "error" in each["word"]
     ][:_SHOWN_ERRORS]
     said = "\n".join(shown) or "\n".join(f"  {line}" for line in log.splitlines()[:8]) or "  it says nothing"
+    if _UNKNOWN_PROCESSOR in log:
+        said += (
+            "\n  this driver's own LLVM is older than this processor, so it compiles nothing here: install a newer PoCL "
+            "(Debian and Ubuntu: apt-get install pocl-opencl-icd) and choose it with open_backend('opencl:PLATFORM'), or "
+            "use another device; `metrale-gpu devices` lists them"
+        )
     return CompileError(
         f"module {module!r}: {name} did not compile it (options {' '.join(words)})\n{said}",
         module=module,
