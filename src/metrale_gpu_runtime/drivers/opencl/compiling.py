@@ -132,9 +132,9 @@ def _refused(module: str, name: str, log: str, words: Sequence[str]) -> CompileE
     said = "\n".join(shown) or "\n".join(f"  {line}" for line in log.splitlines()[:8]) or "  it says nothing"
     if _UNKNOWN_PROCESSOR in log:
         said += (
-            "\n  this driver's own LLVM is older than this processor, so it compiles nothing here: install a newer PoCL "
-            "(Debian and Ubuntu: apt-get install pocl-opencl-icd) and choose it with open_backend('opencl:PLATFORM'), or "
-            "use another device; `metrale-gpu devices` lists them"
+            "\n  this driver's own LLVM is older than this processor, so it compiles nothing here: install a newer "
+            "PoCL (Debian and Ubuntu: apt-get install pocl-opencl-icd) and choose it with "
+            "open_backend('opencl:PLATFORM'), or use another device; `metrale-gpu devices` lists them"
         )
     return CompileError(
         f"module {module!r}: {name} did not compile it (options {' '.join(words)})\n{said}",
