@@ -627,7 +627,108 @@ class CpuWorld(SpiedWorld):
         return "<host>" if shown.startswith("<0x") and 1 << 40 < address < 1 << 47 else shown
 
 
-WORLDS = {each.__name__: each for each in (World, MockWorld, AlignedWorld, MetalLikeWorld, CpuWorld)}
+_MANY = [f"v{at}" for at in range(23)]
+_OPENCL_C = f"""
+kernel void empty() {{}}
+kernel void scale(global float *x, uint count, float factor) {{
+    global uint *to = (global uint *)x;
+    if (x != 0 && get_global_id(0) + get_global_id(1) + get_global_id(2) == 0) {{
+        to[0] = count; to[1] = as_uint(factor); to[2] += get_global_size(0) * get_global_size(1) * get_global_size(2);
+    }}
+}}
+kernel void pair(global float *x, global const float *y) {{
+    global uint *to = (global uint *)x;
+    global const uint *from = (global const uint *)y;
+    if (x != 0 && get_global_id(0) + get_global_id(1) + get_global_id(2) == 0)
+        to[0] = to[0] * 5 + (y != 0 ? from[1] : 7) + get_local_size(0);
+}}
+kernel void opened(global uint *x, uint n, float f, local uint *room, global const uint *y) {{
+    if (x != 0 && get_global_id(0) + get_global_id(1) + get_global_id(2) == 0) {{
+        room[0] = n; x[0] = x[0] * 3 + room[0] + as_uint(f) + (y != 0 ? y[0] : 1);
+    }}
+}}
+kernel void many(global int *x, {", ".join(f"uint {each}" for each in _MANY)}) {{
+    if (x != 0 && get_global_id(0) + get_global_id(1) + get_global_id(2) == 0)
+        x[0] = {" ^ ".join(f"rotate({each}, {at}u)" for at, each in enumerate(_MANY))};
+}}
+"""
+
+
+class OpenclWorld(World):
+    """OpenCL over PoCL: what is enqueued is seen on its way, and what the kernels were given in the memory."""
+
+    memory = "svm"
+
+    def __init__(self) -> None:
+        super().__init__()
+        for buffer in self.buffers[:BUFFERS]:
+            buffer.view("uint8").copy_from(bytes(buffer.nbytes))
+
+    def _open(self) -> None:
+        from pocl import pocl_spec
+
+        from metrale_gpu_runtime.drivers.opencl.bindings import load_bindings
+
+        self.noted: list[object] = []
+        self.failing = 0
+        bindings = load_bindings()
+        calls = bindings.calls
+        self._finish = ctypes.CDLL(bindings.cl._cl.__file__).clFinish
+        self._own_enqueue, self._calls = calls.enqueue_nd_range_kernel, calls
+        shape = ctypes.CFUNCTYPE(ctypes.c_int32, *(ctypes.c_void_p,) * 2, ctypes.c_uint32, *(ctypes.c_void_p,) * 3,
+                                 ctypes.c_uint32, *(ctypes.c_void_p,) * 2)  # fmt: skip
+        self._enqueue = shape(self._note)
+        object.__setattr__(calls, "enqueue_nd_range_kernel", self._enqueue)
+        spec = str(pocl_spec())
+        self.gpu, self.other = (mg.open_backend(spec, memory=self.memory) for _ in range(2))
+        module = self.gpu.load_module("m", source={".cl": _OPENCL_C})
+        self.kernels = {name: module[name] for name in ("empty", "scale", "pair", "opened", "many")}
+
+    def _note(self, queue: int, kernel: int, *launch: Any) -> int:
+        _, _, total, block, *_ = launch
+        self.noted.append([list((ctypes.c_size_t * 3).from_address(each)) for each in (total, block)])
+        self.failing -= 1
+        if self.failing == 0:
+            return -5
+        code = int(self._own_enqueue(queue, kernel, *launch))
+        # Of two streams that write the same memory, which came last is no fact of a launch.
+        self._finish(ctypes.c_void_p(queue))
+        return code
+
+    def close(self) -> None:
+        super().close()
+        object.__setattr__(self._calls, "enqueue_nd_range_kernel", self._own_enqueue)
+
+    def _do_query(self, stream: Any) -> object:
+        """Nothing: how far a device has come depends on nothing that is compared."""
+
+    def _fail_launch(self, code: int, nth: int) -> None:
+        self.failing = nth
+
+    def _clear_faults(self) -> None:
+        self.failing = 0
+
+    def _launched(self) -> list[object]:
+        noted, self.noted = self.noted, []
+        return noted
+
+    def violations(self) -> list[str]:
+        # Last of all: reading waits, and what is waited for is remembered no longer.
+        if self.gpu.is_closing:
+            return []
+        return [buffer.numpy().tobytes().hex() for buffer in self.buffers if buffer.is_live and buffer.nbytes < 1000]
+
+
+class OpenclBuffersWorld(OpenclWorld):
+    """The same with memory objects, of which a pointer into one is a part."""
+
+    memory = "buffers"
+
+
+WORLDS = {
+    each.__name__: each
+    for each in (World, MockWorld, AlignedWorld, MetalLikeWorld, CpuWorld, OpenclWorld, OpenclBuffersWorld)
+}
 
 
 def run_program(steps: list[Any], *, with_books: bool = True, world: str = "World") -> tuple[list[object], int]:

@@ -71,6 +71,15 @@ def test_random_launches_are_the_same_over_drivers_without_native_calls(
     cores.check(Chooser(random.Random(seed)).program(length), world=world)
 
 
+@pytest.mark.parametrize("world", ["OpenclWorld", "OpenclBuffersWorld"])
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 1 << 32), length=st.integers(1, 14))
+def test_random_launches_are_the_same_through_kernel_objects(cores: Cores, world: str, seed: int, length: int) -> None:
+    """OpenCL is asked for the same launches, keeps the same books, and leaves the same memory through both cores."""
+    require_rung("pocl")
+    cores.check(Chooser(random.Random(seed)).program(length), world=world)
+
+
 def _reals() -> list[Any]:
     edges = [0.0, -0.0, 1.0, 0.1, math.inf, -math.inf, math.nan, 65504.0, 65519.99, 65520.0, -65520.0, 1e39, 1e308]
     edges += [3.4028234663852886e38, 3.4028235677973366e38, 3.3895313892515355e38, 3.4e38, 5e-324, -5e-324]
@@ -154,8 +163,13 @@ def test_every_value_is_read_alike_in_every_form(cores: Cores, name: str) -> Non
     assert cores.check(steps, with_books=False) > len(steps) / 20
 
 
-def test_ordinary_launches_are_the_cores_own(cores: Cores) -> None:
+@pytest.mark.parametrize(
+    "world", ["World", "MockWorld", "AlignedWorld", "CpuWorld", "OpenclWorld", "OpenclBuffersWorld"]
+)
+def test_ordinary_launches_are_the_cores_own(cores: Cores, world: str) -> None:
     """Good launches in every form are made by the native core itself, so that the comparisons compare something."""
+    if world.startswith("Opencl"):
+        require_rung("pocl")
     good = (("buffer", 0), ("plain", 3), ("plain", 0.5))
     key = ("plain", (2, 32))
     forms: list[Any] = [
@@ -179,7 +193,7 @@ def test_ordinary_launches_are_the_cores_own(cores: Cores) -> None:
         ("prepare", "s", "scale", key, (good[0], ("slot", "a", "u32"), good[2])),
         ("record", "q", (("short", "scale", key, (good[0], ("slot", "a", "u32"), good[2])),)),
     ]
-    assert cores.check([*before, *forms * 3]) == 3 * len(forms)
+    assert cores.check([*before, *forms * 3], world=world) == 3 * len(forms)
 
 
 @pytest.mark.parametrize("code", [1, 701, 719])
