@@ -317,14 +317,16 @@ def argument_from_value(
         return value.as_argument(gpu, kernel=kernel, index=index, name=name)
     if isinstance(value, KernelArg.Local):
         return local_argument(value.nbytes, kernel=kernel, index=index)
-    wanted = parameter.scalar if parameter is not None and parameter.kind == "value" else None
     try:
         return pointer_argument(gpu, value, kernel=kernel, index=index, name=name)
     except ArgumentKindError:
-        if wanted is None:
+        if parameter is None or parameter.kind != "value" or parameter.space == "local":
             raise
-    # Where a scalar is declared, that it is no device address either is no help.
-    return scalar_argument(wanted, value, kernel=kernel, index=index, name=name)
+    # Where a value is declared, that it is no device address either is no help.
+    if parameter.scalar is not None:
+        return scalar_argument(parameter.scalar, value, kernel=kernel, index=index, name=name)
+    data, description = signature.encode(index, value)
+    return Argument(description, data)
 
 
 def encoder_of(

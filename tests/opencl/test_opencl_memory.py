@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from opencl_room import buffers, gpu, ints, kernel, svm
+from opencl_room import buffers, gpu, ints, kernel, open_pocl, svm
 
 import metrale_gpu_runtime as mg
 from metrale_gpu_runtime.backend import GpuBackend
@@ -72,6 +72,17 @@ def test_a_sub_buffer_lives_while_a_kernel_is_set_to_it(buffers: GpuBackend) -> 
     del x
     buffers.synchronize()
     assert part.native is None
+
+
+def test_addresses_of_two_devices_differ(buffers: GpuBackend) -> None:
+    """The bare number of another device's buffer is refused, not taken for memory of this one's that has it too."""
+    add, own = kernel(buffers, ADD, "add"), ints(buffers, 5)
+    with open_pocl("buffers") as second:
+        other = ints(second, 5)
+        with pytest.raises(InvalidPointer, match="no live allocation"):
+            add[1, 5](mg.DevicePtr(other.ptr.address), 1)
+        assert other.numpy().tolist() == [-1] * 5
+    assert own.numpy().tolist() == [-1] * 5
 
 
 def test_freed_memory_is_not_written_by_a_kept_kernel(gpu: GpuBackend) -> None:

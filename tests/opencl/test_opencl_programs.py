@@ -10,7 +10,7 @@ from opencl_room import gpu, ints, kernel, svm, written
 
 import metrale_gpu_runtime as mg
 from metrale_gpu_runtime.backend import GpuBackend
-from metrale_gpu_runtime.errors import CompileError, KernelNotFound, ModuleLoadError, NotSupported
+from metrale_gpu_runtime.errors import ArgumentSizeError, CompileError, KernelNotFound, ModuleLoadError, NotSupported
 
 __all__ = ["gpu", "svm"]
 
@@ -100,6 +100,27 @@ def test_options_change_the_sizes_of_types(svm: GpuBackend) -> None:
         k = svm.kernel(f"m{count}", "k")
         mg.KernelLaunch(svm, k).grid([1, 1, 1]).block([1, 1, 1]).arg_ptr(out).arg_bytes(row, align=4).launch()
         assert out.numpy().tolist() == [count - 1]
+
+
+def test_types_are_known_beside_any_macros(svm: GpuBackend, capfd: pytest.CaptureFixture[str]) -> None:
+    """Whatever names a source has macros of, the size of a structure is known and a wrong one refused; an image, which
+    has no size, is not asked for one."""
+    source = """
+    #define out (3)
+    #define first x.y
+    #define second z
+    typedef struct { float a; int b; } Pair;
+    kernel void k(global int *o, Pair pair) { *o = pair.b; }
+    kernel void shade(global int *o, Pair pair, read_only image2d_t i, sampler_t s) { *o = pair.b; }
+    """
+    k, o = kernel(svm, source, "k"), ints(svm, 1)
+    with pytest.raises(ArgumentSizeError, match="8 bytes expected, 12 given"):
+        k[1, 1](o, bytes(12))
+    k[1, 1](o, np.array([1, 77], np.int32).tobytes())
+    assert o.numpy().tolist() == [77]
+    shade = svm.kernel("m", "shade")
+    assert [each.nbytes for each in shade.attributes.bindings or ()] == [4, 8, None, None]
+    assert "error" not in capfd.readouterr().err
 
 
 def test_11_two_modules_with_one_kernel_name(gpu: GpuBackend) -> None:

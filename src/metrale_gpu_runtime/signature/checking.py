@@ -252,7 +252,8 @@ def _remedy_of_value(parameter: Parameter) -> str:
         return "give a value of its type"
     if parameter.kind is None and parameter.nbytes == POINTER_NBYTES and parameter.by_reference is None:
         return "use arg_ptr, or arg_u64, arg_i64 or arg_f64 for a value"
-    return f"use arg_struct or arg_bytes with {_bytes(parameter.nbytes)}, or the arg_ method of its type"
+    wanted = f"use arg_struct or arg_bytes with {_bytes(parameter.nbytes)}, or the arg_ method of its type"
+    return f"{wanted}; in the short form its bytes, as array.tobytes() gives them"
 
 
 def _bytes(count: int) -> str:

@@ -46,7 +46,7 @@ def encode(
         return data, ArgumentDescription("value", nbytes=len(data), name=parameter.name, opaque=True)
     raise ArgumentKindError(
         f"{_where(kernel, parameter)} is declared `{parameter}`; a {type(value).__name__} is no argument for it: "
-        f"{remedy(parameter)}",
+        f"{parameter.unfillable or remedy(parameter)}",
         kernel=kernel,
         index=parameter.index,
         name=parameter.name,
@@ -58,6 +58,8 @@ def encode(
 def _encode_bare(
     kernel: str, parameter: Parameter, value: bool | int | float | complex
 ) -> tuple[bytes, ArgumentDescription]:
+    if parameter.unfillable is not None:
+        _refuse_kind(kernel, parameter, value, parameter.unfillable)
     if parameter.space == "local":
         _refuse_kind(
             kernel,

@@ -59,9 +59,14 @@ def find_opencl_type(name: str) -> CType | None:
     return OPENCL_TYPES.get(name)
 
 
+def is_object(name: str) -> bool:
+    """Whether it is an image, a sampler, a pipe, a queue or an event, which have no size."""
+    return _OBJECTS.match(name.replace(" ", "")) is not None
+
+
 def why_unfillable(name: str) -> str | None:
     """Why no value can be given for a parameter of this type; None where one can."""
-    if _OBJECTS.match(name.replace(" ", "")):
+    if is_object(name):
         return f"it is {name}, an object of OpenCL's own, which no argument is; keep what it holds in a buffer"
     if name in _DEVICES_OWN:
         wanted = "uchar or uint" if name == "bool" else "ulong or long"

@@ -15,11 +15,9 @@ from weakref import WeakValueDictionary
 from ...driver import MemoryKind
 from ...errors import InvalidPointer
 from ...ranges import RangeMap
+from ..invented_addresses import invented_addresses
 from .bindings import Bindings
-from .memory import ALIGN, Memory
-
-FIRST_ADDRESS = 1 << 40
-"""Far above what programs give as a number by mistake. No address is ever given twice."""
+from .memory import Memory
 
 READ_WRITE = 1
 """CL_MEM_READ_WRITE (cl.h)."""
@@ -63,7 +61,6 @@ class BufferMemory(Memory):
     def __init__(self, bindings: Bindings, context: Any, device: Any, name: str) -> None:
         super().__init__(bindings, context, device, name)
         self._lock = threading.Lock()
-        self._next = FIRST_ADDRESS
         self._ranges: RangeMap[_Allocation] = RangeMap()
         self._bases: dict[int, _Allocation] = {}
         self._handles: dict[int, int] = {}
@@ -77,10 +74,8 @@ class BufferMemory(Memory):
             native = cl.Buffer(self._context, READ_WRITE, nbytes)
         except cl.Error as error:
             raise self.no_memory(nbytes, error) from error
+        base = invented_addresses.take(nbytes)
         with self._lock:
-            base = self._next
-            # Between two buffers lies more than nothing: the end of one is not the beginning of the next.
-            self._next += -(-nbytes // ALIGN) * ALIGN + ALIGN
             allocation = _Allocation(native, int(native.int_ptr), base, nbytes)
             self._ranges.insert(base, nbytes, allocation)
             self._bases[base] = allocation

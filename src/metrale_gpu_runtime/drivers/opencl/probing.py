@@ -70,7 +70,9 @@ def _may_be_complete(type: str, text: str) -> bool:
 
 
 def _kernel(types: Sequence[str], tags: Sequence[str]) -> str:
-    lines = [f"__kernel void {KERNEL}(__global unsigned long *out) {{"]
+    # Names that no source has a macro of.
+    out, first, second = f"{KERNEL}_out", f"{KERNEL}_first", f"{KERNEL}_second"
+    lines = [f"__kernel void {KERNEL}(__global unsigned long *{out}) {{"]
     for at, type in enumerate(types):
         tag = "0"
         if tags:
@@ -78,9 +80,9 @@ def _kernel(types: Sequence[str], tags: Sequence[str]) -> str:
             choices = ", ".join(f"{name}: {number}" for number, name in enumerate(tags, start=1))
             tag = f"_Generic(*(__private {type} *)0, {choices}, default: 0)"
         # Behind a char lies the alignment of what follows.
-        padded = f"sizeof(struct {{ char first; {type} second; }})"
+        padded = f"sizeof(struct {{ char {first}; {type} {second}; }})"
         for word, value in enumerate((f"sizeof({type})", padded, tag)):
-            lines.append(f"  out[{_WORDS * at + word}] = (unsigned long)({value});")
+            lines.append(f"  {out}[{_WORDS * at + word}] = (unsigned long)({value});")
     return "\n".join((*lines, "}", ""))
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ...driver import KernelBinding
 from ...errors import DriverError
-from ...signature.opencl_types import find_opencl_type
+from ...signature.opencl_types import find_opencl_type, is_object
 from .faults import KERNEL_ARG_INFO_NOT_AVAILABLE
 from .kernels import ADDRESS_QUALIFIER, NAME, TYPE_NAME, TYPE_QUALIFIER, ClKernel
 
@@ -89,7 +89,7 @@ def built_in(type_name: str) -> TypeFacts | None:
 def unknown_types(arguments: Iterable[ArgumentInfo]) -> tuple[str, ...]:
     """The names of types whose size only the compiler knows: structures and other words for types."""
     names = [each.type_name for each in arguments if each.type_name != "void" and not each.type_name.endswith("*")]
-    return tuple(dict.fromkeys(name for name in names if built_in(name) is None))
+    return tuple(dict.fromkeys(name for name in names if built_in(name) is None and not is_object(name)))
 
 
 def kernel_bindings(arguments: Iterable[ArgumentInfo], probed: Mapping[str, TypeFacts]) -> tuple[KernelBinding, ...]:

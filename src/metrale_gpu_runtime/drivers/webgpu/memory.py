@@ -12,15 +12,12 @@ from typing import Any
 
 from ...errors import InvalidPointer, NotSupported, OutOfDeviceMemory
 from ...ranges import RangeMap
+from ..invented_addresses import invented_addresses
 from .bind_groups import BindGroups, Key
 from .device import Device
 
-ALIGN = 256
 WORD = 4
 """Copies, fills and bindings of WebGPU go by multiples of this; so buffers are made."""
-
-FIRST_ADDRESS = 1 << 44
-"""No host address, which on today's machines begin elsewhere, and no small number that a mistake would make."""
 
 
 @dataclass(slots=True, eq=False)
@@ -47,7 +44,6 @@ class Memory:
         self._device, self.groups = device, groups
         self._lock = threading.Lock()
         self._ranges: RangeMap[Allocation] = RangeMap()
-        self._next = FIRST_ADDRESS
         lib = device.bindings.lib
         self._usage = lib.WGPUBufferUsage_Storage | lib.WGPUBufferUsage_CopySrc | lib.WGPUBufferUsage_CopyDst
         self.bases: dict[int, Allocation] = {}
@@ -64,10 +60,8 @@ class Memory:
                 nbytes=nbytes,
             )
         native = make_buffer(self._device, length, self._usage, nbytes)
+        base = invented_addresses.take(length)
         with self._lock:
-            base = self._next
-            # A hole behind each, so that the end of one is never the beginning of the next.
-            self._next = base + -(-length // ALIGN) * ALIGN + ALIGN
             allocation = Allocation(native, base, nbytes, length)
             self._ranges.insert(base, nbytes, allocation)
             self.bases[base] = allocation
