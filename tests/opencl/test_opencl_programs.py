@@ -58,6 +58,30 @@ def test_a_blank_in_an_option_is_refused(svm: GpuBackend) -> None:
         svm.load_module("m", source="kernel void k(global int *o) { *o = 1; }", options=("-DTEXT=a b",))
 
 
+def test_a_zero_byte_is_refused(svm: GpuBackend) -> None:
+    """A zero byte would end the text for PoCL, so that the rest were lost without a word."""
+    with pytest.raises(CompileError, match=r"m\.cl: line 2 holds a zero byte"):
+        svm.load_module("m", source="kernel void k(global int *o) { *o = 1; }\n\0 what else there is")
+
+
+def test_a_folder_with_a_blank_holds_sources(svm: GpuBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A source in a folder that OpenCL's options cannot name is built; with headers from inside that folder, and from
+    elsewhere it is refused with the folder's name and what to do."""
+    folder = tmp_path / "my kernels"
+    folder.mkdir()
+    plain = written(folder, "plain.cl", "kernel void k(global int *o) { *o = 41 + D; }")
+    wanting = written(folder, "wanting.cl", '#include "a.h"\nkernel void k(global int *o) { *o = A; }')
+    written(folder, "a.h", "#define A 43\n")
+    out = ints(svm, 1)
+    svm.load_module("plain", path=plain, options=("-DD=1",))["k"][1, 1](out)
+    assert out.numpy().tolist() == [42]
+    with pytest.raises(NotSupported, match=r"wanting\.cl lies in .*my kernels.*change the working directory"):
+        svm.load_module("wanting", path=wanting)
+    monkeypatch.chdir(folder)
+    svm.load_module("wanting", path=wanting)["k"][1, 1](out)
+    assert out.numpy().tolist() == [43]
+
+
 TYPES = """
 typedef float real;
 typedef uint3 triple;

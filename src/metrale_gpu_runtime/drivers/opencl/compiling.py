@@ -30,6 +30,14 @@ _DIAGNOSTICS: Final = (
 
 def build_source(bindings: Bindings, context: Any, device: Any, image: CodeImage, *, name: str) -> tuple[Any, str]:
     """(cl_program, the compiler's log) of OpenCL C. Raises CompileError with the log, under the caller's file name."""
+    if b"\0" in image.data:
+        line = image.data[: image.data.index(b"\0")].count(b"\n") + 1
+        shown = image.path or f"{image.name}.cl"
+        raise CompileError(
+            f"{shown}: line {line} holds a zero byte, which ends the source for some compilers",
+            module=image.name,
+            log="",
+        )
     program = bindings.cl._cl._Program(context, source_text(image))
     log = _build(bindings, device, program, build_options(image), image.name, name)
     return program, log
@@ -74,10 +82,36 @@ def build_options(image: CodeImage) -> list[str]:
     """The words for the compiler: the caller's, the folder of the source for headers, and argument info."""
     words = list(image.options)
     if image.path is not None:
-        words += ["-I", str(PurePath(os.path.abspath(image.path)).parent)]
+        words += _own_folder(image.path, image.data)
     if ARGUMENT_INFO not in words:
         words.append(ARGUMENT_INFO)
     return words
+
+
+def _own_folder(path: str, text: bytes) -> list[str]:
+    """The option for the headers beside a source. Raises NotSupported where they are wanted and it can't be written."""
+    folder = str(PurePath(os.path.abspath(path)).parent)
+    try:
+        near = os.path.relpath(folder)
+    except ValueError:
+        near = folder  # on another drive than this process
+    for each in (folder, near):
+        if not _is_unwritable(each):
+            return ["-I", each]
+    # The last two are other ways to write the sign.
+    if re.search(rb"(?:#|%:|\?\?=)[^\n]*include", text) is None:
+        return []
+    raise NotSupported(
+        f"the source {path} lies in {folder}, and the options of OpenCL's compiler, of which the folder of its headers "
+        "is one, cannot hold blanks or quotation marks; move it to a folder without, or change the working directory "
+        "to that folder",
+        backend="opencl",
+        feature="options with blanks",
+    )
+
+
+def _is_unwritable(word: str) -> bool:
+    return not word or any(each.isspace() or each == '"' for each in word)
 
 
 def _line(file: str) -> str:
@@ -109,10 +143,11 @@ def _build(bindings: Bindings, device: Any, program: Any, words: Sequence[str], 
 
 
 def _quoted(word: str) -> str:
-    if not word or any(each.isspace() or each == '"' for each in word):
+    if _is_unwritable(word):
         raise NotSupported(
-            f"option {word!r}: the options of OpenCL's compiler are one line, and no rule says how a blank in one is "
-            "written; use a folder or a value without",
+            f"option {word!r}: the options of OpenCL's compiler are one line, and no rule says how a blank or a "
+            "quotation mark in one is written, nor an empty one; give each option as a word of its own, with a folder "
+            "or a value that has none",
             backend="opencl",
             feature="options with blanks",
         )
