@@ -162,11 +162,19 @@ def slot_argument(
     return Argument(ArgumentDescription.of_pointer(None, name), bytes(_POINTER_NBYTES), slot=typed)
 
 
-def pointer_argument(gpu: GpuBackend, value: object, *, kernel: str, index: int, name: str | None = None) -> Argument:
+def pointer_argument(
+    gpu: GpuBackend,
+    value: object,
+    *,
+    kernel: str,
+    index: int,
+    name: str | None = None,
+    signature: KernelSignature | None = None,
+) -> Argument:
     """A device pointer, buffer, foreign device array or None (null); host arrays only where the backend takes them.
 
     Raises ForeignHandle, InvalidPointer, ArgumentKindError for what is no pointer at all, NotSupported for null where
-    the device takes none.
+    the device takes none and `signature` knows no value there, for which null is no pointer but a mistake.
     """
     from .buffers import HostArgument
 
@@ -176,7 +184,7 @@ def pointer_argument(gpu: GpuBackend, value: object, *, kernel: str, index: int,
     try:
         if isinstance(value, HostArgument):
             loan = value.lend(gpu, what)
-            if not loan.nbytes:
+            if not loan.nbytes and not _is_no_pointer(signature, index):
                 _check_null(gpu, value, what)
             return Argument(ArgumentDescription.of_pointer(loan.element, name), bytes(_POINTER_NBYTES), loan=loan)
         pointer = gpu.resolve_pointer(value, what=what)
@@ -184,13 +192,19 @@ def pointer_argument(gpu: GpuBackend, value: object, *, kernel: str, index: int,
         # Which argument of which kernel it was is known only here.
         error.kernel, error.index, error.name = kernel, index, name
         raise
-    if not pointer.address:
+    if not pointer.address and not _is_no_pointer(signature, index):
         _check_null(gpu, value, what)
     return Argument(
         ArgumentDescription.of_pointer(pointer.element, name),
         pointer.address.to_bytes(_POINTER_NBYTES, "little"),
         pointer=pointer,
     )
+
+
+def _is_no_pointer(signature: KernelSignature | None, index: int) -> bool:
+    """Whether a value or local memory is declared here: the check against the signature says so of any pointer."""
+    parameter = signature.parameter(index) if signature is not None else None
+    return parameter is not None and (parameter.kind == "value" or parameter.space == "local")
 
 
 def _check_null(gpu: GpuBackend, value: object, what: str) -> None:
@@ -305,7 +319,7 @@ def argument_from_value(
         return Argument(description, data)
     is_pointer_place = parameter is not None and parameter.kind == "pointer" and parameter.space != "local"
     if value is None or isinstance(value, DevicePtr) or is_pointer_place:
-        return pointer_argument(gpu, value, kernel=kernel, index=index, name=name)
+        return pointer_argument(gpu, value, kernel=kernel, index=index, name=name, signature=signature)
     scalar = scalar_of(value)
     if scalar is not None:
         return Argument(ArgumentDescription.of_scalar(scalar.type, name), scalar.data)
@@ -318,7 +332,7 @@ def argument_from_value(
     if isinstance(value, KernelArg.Local):
         return local_argument(value.nbytes, kernel=kernel, index=index)
     try:
-        return pointer_argument(gpu, value, kernel=kernel, index=index, name=name)
+        return pointer_argument(gpu, value, kernel=kernel, index=index, name=name, signature=signature)
     except ArgumentKindError:
         if parameter is None or parameter.kind != "value" or parameter.space == "local":
             raise

@@ -187,7 +187,10 @@ class KernelLaunch(BuilderState):
         On the CPU backend host arrays are device arrays. Raises ForeignHandle, InvalidPointer.
         """
         index = self._next()
-        return self._add(pointer_argument(self._gpu, pointer, kernel=self._kernel.title, index=index))
+        kernel = self._kernel
+        return self._add(
+            pointer_argument(self._gpu, pointer, kernel=kernel.title, index=index, signature=kernel.signature)
+        )
 
     def arg_tensormap(self, tensor_map: object) -> KernelLaunch:
         """A TensorMap, or the 128 bytes of a `CUtensorMap`, by value: for a parameter declared
