@@ -13,7 +13,18 @@ import metrale_gpu_runtime as mg
 from metrale_gpu_runtime.backend import GpuBackend
 from metrale_gpu_runtime.drivers.opencl import memory as memory_room
 from metrale_gpu_runtime.drivers.opencl.buffers import MOST_PARTS, BufferMemory
-from metrale_gpu_runtime.errors import InvalidPointer, LimitExceeded, NotSupported, OutOfDeviceMemory
+from metrale_gpu_runtime.drivers.opencl.programs import ThreadKernel
+from metrale_gpu_runtime.drivers.opencl.svm import SvmMemory
+from metrale_gpu_runtime.errors import (
+    HandleClosed,
+    InvalidPointer,
+    LimitExceeded,
+    NotSupported,
+    OutOfDeviceMemory,
+)
+from metrale_gpu_runtime.geometry import Dim3, Geometry
+from metrale_gpu_runtime.handles import DEFAULT_STREAM
+from metrale_gpu_runtime.layout import ArgumentKind, ArgumentLayout
 
 __all__ = ["buffers", "gpu", "svm"]
 
@@ -93,6 +104,46 @@ def test_freed_memory_is_not_written_by_a_kept_kernel(gpu: GpuBackend) -> None:
         add[1, 3 + number](x, 10)
         assert x.numpy().tolist() == [number + 10] * (3 + number)
         del x
+
+
+def test_addresses_that_may_come_again_are_set_again(svm: GpuBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With shared virtual memory each launch tells the driver its addresses, also the same ones: they may be those of
+    other memory by now. Values that are the same are not set again."""
+    set_at: list[int] = []
+    set_pointer = SvmMemory.set_pointer
+    values: list[int] = []
+    set_value = ThreadKernel.set_value
+
+    def pointer(room: SvmMemory, kernel: int, index: int, address: int) -> object:
+        set_at.append(address)
+        return set_pointer(room, kernel, index, address)
+
+    def value(bound: ThreadKernel, index: int, data: bytes) -> None:
+        values.append(index)
+        set_value(bound, index, data)
+
+    monkeypatch.setattr(SvmMemory, "set_pointer", pointer)
+    monkeypatch.setattr(ThreadKernel, "set_value", value)
+    add, x = kernel(svm, ADD, "add"), ints(svm, 3)
+    target = svm.prepare_target(
+        add, ArgumentLayout((ArgumentKind.POINTER, ArgumentKind.VALUE), (0, 8), (8, 4), (8, 4), 12)
+    )
+    image = x.ptr.address.to_bytes(8, "little") + (10).to_bytes(4, "little")
+    for _ in range(3):
+        target.submit(image, Geometry(Dim3(1), Dim3(3)), DEFAULT_STREAM, 0)
+    assert set_at == [x.ptr.address] * 3
+    assert values == [1]
+    svm.synchronize()
+    assert x.numpy().tolist() == [29, 29, 29]
+
+
+def test_a_launch_on_its_way_when_its_module_goes_is_told(svm: GpuBackend) -> None:
+    """A thread whose kernel's module another thread unloads meanwhile meets HandleClosed, not an error of ours."""
+    loaded = svm._driver._programs.kernel(kernel(svm, ADD, "add").handle)
+    svm.unload_module("m")
+    for make in (loaded.of_this_thread, loaded.of_this_thread_with_memory, loaded.another):
+        with pytest.raises(HandleClosed, match="add: its module was unloaded"):
+            make()
 
 
 def test_copies_honour_offsets_on_both_sides(gpu: GpuBackend) -> None:

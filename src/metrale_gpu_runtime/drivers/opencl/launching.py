@@ -1,6 +1,7 @@
 """A kernel with one argument layout: which argument is which parameter, and one launch.
 
-What was set on the thread's cl_kernel before and is the same now is not set again. Source: clSetKernelArg,
+What was set on the thread's cl_kernel before and is the same now is not set again, but for addresses of shared virtual
+memory. Source: clSetKernelArg,
 clEnqueueNDRangeKernel, clSetKernelExecInfo.
 """
 
@@ -60,6 +61,9 @@ class OpenclLaunchTarget(LaunchTarget):
         self._slots = tuple(
             (index, kind is ArgumentKind.POINTER) for index, kind, _, _ in placed if kind is not ArgumentKind.LOCAL
         )
+        # An address of shared virtual memory may be given back and come again as other memory, of which the driver has
+        # to be told; a buffer's number never comes again.
+        self._addresses_return = memory.handles is None and any(is_pointer for _, is_pointer in self._slots)
         self._locals = tuple((index, size) for index, kind, size, _ in placed if kind is ArgumentKind.LOCAL)
         self._struct = _image_struct(layout)
         self._latest: tuple[Geometry | None, _Shape | None] = (None, None)
@@ -103,7 +107,12 @@ class OpenclLaunchTarget(LaunchTarget):
             shape = _Shape(geometry)
             self._latest = (geometry, shape)
         values = self._struct.unpack_from(image)
-        if bound.target is not self or bound.values != values or bound.shared_mem != geometry.shared_mem:
+        if (
+            self._addresses_return
+            or bound.target is not self
+            or bound.values != values
+            or bound.shared_mem != geometry.shared_mem
+        ):
             self._set(bound, values, geometry.shared_mem)
         queue = self._stream_of(stream)
         answer = take_answer(id(self))
@@ -126,7 +135,7 @@ class OpenclLaunchTarget(LaunchTarget):
                 bound.set_local(index, nbytes)
         for at, (index, is_pointer) in enumerate(self._slots):
             value = values[at]
-            if before is not None and before[at] == value:
+            if before is not None and before[at] == value and not (is_pointer and self._addresses_return):
                 continue
             if is_pointer:
                 bound.kept[index] = self._memory.set_pointer(bound.pointer, index, value)

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...code_cache import CodeCache
 from ...driver import CodeImage, FunctionAttributes, KernelBinding
-from ...errors import DriverError, KernelNotFound, ModuleLoadError
+from ...errors import DriverError, HandleClosed, KernelNotFound, ModuleLoadError
 from ...handles import KernelHandle, ModuleHandle
 from .bindings import Bindings
 from .capabilities import has_doubles, has_halves, il_version, takes_spirv
@@ -56,11 +56,11 @@ class LoadedKernel:
         self._threads = threading.local()
 
     def of_this_thread(self) -> ThreadKernel:
-        """The calling thread's cl_kernel. Raises DriverError when it cannot be made."""
+        """The calling thread's cl_kernel. Raises DriverError when it cannot be made, HandleClosed after `release`."""
         try:
             found: ThreadKernel = self._threads.plain
         except AttributeError:
-            found = self._threads.plain = ThreadKernel(self._bindings, self._program, self.name)
+            found = self._threads.plain = self.another()
         return found
 
     def of_this_thread_with_memory(self) -> ThreadKernel:
@@ -68,12 +68,16 @@ class LoadedKernel:
         try:
             found: ThreadKernel = self._threads.using
         except AttributeError:
-            found = self._threads.using = ThreadKernel(self._bindings, self._program, self.name)
+            found = self._threads.using = self.another()
         return found
 
     def another(self) -> ThreadKernel:
-        """One more cl_kernel, for whoever asks. Raises DriverError when it cannot be made."""
-        return ThreadKernel(self._bindings, self._program, self.name)
+        """One more cl_kernel, for whoever asks. Raises DriverError when it cannot be made, HandleClosed after
+        `release`."""
+        program = self._program
+        if program is None:
+            raise HandleClosed(f"{self.name}: its module was unloaded by another thread meanwhile")
+        return ThreadKernel(self._bindings, program, self.name)
 
     def release(self) -> None:
         """Let go of the native objects: who keeps a kernel of a closed backend keeps nothing of the device."""
