@@ -16,6 +16,7 @@ import enum
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from .capabilities import Capabilities
 from .code_cache import NOTHING_KEPT, CodeCache
@@ -83,9 +84,13 @@ class KernelBinding:
     space: str | None = None
 
 
+NO_INDEX: Final = -1
+
+
 @dataclass(frozen=True, slots=True)
 class FunctionConstant:
-    """A value that a kernel is specialised by: `type_name` in the kernel's own language, `index` as the API counts.
+    """A value that a kernel is specialised by: `type_name` in the kernel's own language, `index` as the API counts, or
+    NO_INDEX for one that has only a name.
 
     `required`: the kernel cannot be made without it.
     """

@@ -9,7 +9,7 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .driver import FunctionConstant
+from .driver import NO_INDEX, FunctionConstant
 from .errors import FunctionConstantError, ScalarRefused
 from .scalars import SCALARS, Scalar, ScalarType
 from .signature.c_types import CType
@@ -78,7 +78,7 @@ def _place_of(key: object, declared: Sequence[FunctionConstant], kernel: str) ->
             f"{kernel}: a constant is given by its name or its index, not by {key!r}", kernel=kernel, given=key
         )
     for place, constant in enumerate(declared):
-        if key == (constant.name if isinstance(key, str) else constant.index):
+        if key == (constant.name if isinstance(key, str) else constant.index) and key != NO_INDEX:
             return place
     close = difflib.get_close_matches(key, [each.name for each in declared], 1) if isinstance(key, str) else []
     hint = f"; did you mean {close[0]!r}?" if close else "."
@@ -98,7 +98,8 @@ def _encode(constant: FunctionConstant, value: object, kernel: str) -> tuple[byt
         scalar = SCALARS.get(constant.type_name)
         if scalar is None:
             raise FunctionConstantError(
-                f"{kernel}: the type of constant {_shown(constant)} is not known here, so it cannot be encoded",
+                f"{kernel}: the type of constant {_shown(constant)} is not known here, so it cannot be encoded; state "
+                "its type in its declaration",
                 kernel=kernel,
                 name=constant.name,
                 expected=constant.type_name,
@@ -148,7 +149,8 @@ def _encode_scalar(type: ScalarType, constant: FunctionConstant, value: object, 
 
 
 def _shown(constant: FunctionConstant) -> str:
-    return f"{constant.name} ({constant.type_name}, index {constant.index})"
+    place = "" if constant.index == NO_INDEX else f", index {constant.index}"
+    return f"{constant.name} ({constant.type_name}{place})"
 
 
 def _listed(declared: Sequence[FunctionConstant]) -> str:

@@ -13,6 +13,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Final
 
+from ..errors import SignatureError
 from .wgsl_declarations import Declaration, read_declarations
 from .wgsl_resolving import Resolver
 from .wgsl_tokens import WgslText
@@ -91,10 +92,22 @@ class WgslModule:
 
     entry_points: Mapping[str, WgslEntryPoint]
     overrides: tuple[WgslOverride, ...]
+    source: WgslText
+    declarations: Mapping[str, Declaration]
 
     def override(self, name: str) -> WgslOverride | None:
         """The override of this name."""
         return next((each for each in self.overrides if each.name == name), None)
+
+    def workgroup_sizes(self, entry_point: str, overrides: Mapping[str, int]) -> tuple[int, ...] | None:
+        """The bytes of each variable in workgroup memory that an entry point uses, with these whole numbers for
+        overrides, by name, and their defaults for the others; None where a length is none, or not worked out here."""
+        reader = _Reader(self.source, self.declarations, overrides)
+        try:
+            return reader.workgroup_sizes(reader.reached(self.declarations[entry_point]))
+        except SignatureError:
+            # A length of 0, say: the compiler refuses it where the pipeline is made.
+            return None
 
 
 def parse_wgsl(text: str, name: str = "WGSL") -> WgslModule:
@@ -111,13 +124,18 @@ def parse_wgsl(text: str, name: str = "WGSL") -> WgslModule:
         for each in declarations.values()
         if each.kind == "fn" and each.attribute("compute") is not None
     }
-    return WgslModule(MappingProxyType(entries), overrides)
+    return WgslModule(MappingProxyType(entries), overrides, source, declarations)
 
 
 class _Reader:
-    def __init__(self, source: WgslText, declarations: Mapping[str, Declaration]) -> None:
+    def __init__(
+        self,
+        source: WgslText,
+        declarations: Mapping[str, Declaration],
+        overrides: Mapping[str, int] | None = None,
+    ) -> None:
         self.source, self.declarations = source, declarations
-        self.resolver = Resolver(source, declarations)
+        self.resolver = Resolver(source, declarations, overrides)
         self.read: dict[str, WgslBinding] = {}
 
     def override(self, declared: Declaration) -> WgslOverride:
@@ -175,6 +193,7 @@ class _Reader:
                     "give them numbers of their own",
                     self.declarations[second.name].token,
                 )
+        sizes = self.workgroup_sizes(variables)
         unfillable = [each for each in bound if each not in fillable and each.space != "immediate"]
         return WgslEntryPoint(
             entry.name,
@@ -183,7 +202,7 @@ class _Reader:
             immediates[0] if immediates else None,
             tuple(unfillable),
             tuple(each.name for each in reached if each.kind == "override"),
-            self.workgroup_nbytes(variables),
+            sum(sizes) if sizes is not None else None,
             self.source.line(entry.token),
         )
 
@@ -238,12 +257,7 @@ class _Reader:
         extents += [1] * (3 - len(extents))
         return extents[0], extents[1], extents[2]
 
-    def workgroup_nbytes(self, variables: list[Declaration]) -> int | None:
-        total = 0
-        for each in variables:
-            if each.space == "workgroup":
-                nbytes = self.resolver.nbytes_if_known(each.type)
-                if nbytes is None:
-                    return None
-                total += nbytes
-        return total
+    def workgroup_sizes(self, reached: list[Declaration]) -> tuple[int, ...] | None:
+        sizes = [self.resolver.nbytes_if_known(each.type) for each in reached if each.space == "workgroup"]
+        known = tuple(each for each in sizes if each is not None)
+        return known if len(known) == len(sizes) else None

@@ -35,10 +35,19 @@ class _Unsized(Exception):
 
 
 class Resolver:
-    """Reads types and constants of one text; each is worked out once."""
+    """Reads types and constants of one text; each is worked out once.
 
-    def __init__(self, source: WgslText, declarations: Mapping[str, Declaration]) -> None:
-        self.source, self.declarations = source, declarations
+    `overrides` are whole numbers for overrides, where a pipeline is made: the others have their defaults then. Without
+    it no override is known.
+    """
+
+    def __init__(
+        self,
+        source: WgslText,
+        declarations: Mapping[str, Declaration],
+        overrides: Mapping[str, int] | None = None,
+    ) -> None:
+        self.source, self.declarations, self._overrides = source, declarations, overrides
         self._types: dict[str, WgslType] = {}
         self._numbers: dict[str, Whole | None] = {}
         self._open: list[str] = []
@@ -55,14 +64,18 @@ class Resolver:
             # A constant that needs itself is nothing; the compiler says so.
             self._numbers[name] = None
             declared = self.declarations.get(name)
-            if declared is not None and declared.kind == "const" and len(self._open) < _DEEPEST:
+            if declared is not None and self._is_known(declared) and len(self._open) < _DEEPEST:
                 self._open.append(name)
                 self._numbers[name] = self._constant(declared)
                 self._open.pop()
         return self._numbers[name]
 
+    def _is_known(self, declared: Declaration) -> bool:
+        return declared.kind == "const" or (declared.kind == "override" and self._overrides is not None)
+
     def _constant(self, declared: Declaration) -> Whole | None:
-        found = worked_out(declared.value, self._named)
+        given = (self._overrides or {}).get(declared.name) if declared.kind == "override" else None
+        found = worked_out(declared.value, self._named) if given is None else Whole(given)
         if found is None or not declared.type:
             return found
         name = self.type(declared.type).spelling

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...driver import CodeImage, FunctionConstant
+from ...driver import NO_INDEX, CodeImage, FunctionConstant
 from ...errors import CompileError, KernelNotFound, ModuleLoadError, NotSupported, SignatureError
 from ...handles import KernelHandle, ModuleHandle
 from ...signature.wgsl import WgslEntryPoint, WgslModule, WgslOverride, parse_wgsl
@@ -134,7 +134,7 @@ class Modules:
     def function_constants(self, module: ModuleHandle, name: str) -> tuple[FunctionConstant, ...]:
         """The overrides that a kernel uses, but those that the launch sets: its block's extents and `shared_mem`.
 
-        `index` is the override's @id, -1 for one that has none. Raises KernelNotFound.
+        `index` is the override's @id, NO_INDEX for one that has none. Raises KernelNotFound.
         """
         loaded = self._modules[module]
         entry = self._entry(loaded, name)
@@ -156,7 +156,7 @@ def _constant(override: WgslOverride) -> FunctionConstant:
     return FunctionConstant(
         name=override.name,
         type_name=override.type_name or "of a type that the text leaves open",
-        index=-1 if override.id is None else override.id,
+        index=NO_INDEX if override.id is None else override.id,
         required=not override.has_default,
     )
 

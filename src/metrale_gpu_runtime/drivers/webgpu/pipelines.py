@@ -18,7 +18,7 @@ from ...errors import CompileError, GeometryError, LimitExceeded, NotSupported
 from ...geometry import Geometry
 from ...scalars import SCALARS
 from ...signature.wgsl import WgslBinding, WgslEntryPoint, WgslModule
-from ...signature.wgsl_types import WgslType
+from ...signature.wgsl_types import WgslType, round_up
 from .bind_groups import BindGroups
 from .device import Device
 
@@ -28,6 +28,8 @@ SHARED_MEM = "shared_mem"
 UNIFORM_GRANULE = 16
 """Uniforms are bound in multiples of this: a structure's size in uniform memory is one (WGSL, "Address Space Layout
 Constraints")."""
+
+_STORAGE_GRANULE = 16
 
 _Shape = tuple[tuple[int, int, int], int]
 
@@ -52,6 +54,7 @@ class WebgpuKernel:
         self._device, self._shader, self._module, self._entry = device, shader, module, entry
         self._groups, self._module_name = groups, module_name
         self._constants = _as_numbers(module, constants)
+        self._whole_constants = _whole_numbers(module, constants)
         self._lock = threading.Lock()
         self._pipelines: dict[_Shape, Any] = {}
         self.name = entry.name
@@ -101,11 +104,18 @@ class WebgpuKernel:
         size = self._entry.workgroup_size
         fixed = tuple(extent for extent in size if isinstance(extent, int))
         return FunctionAttributes(
-            static_shared_mem=self._entry.workgroup_nbytes,
+            static_shared_mem=self._static_nbytes(),
             required_block=fixed if len(fixed) == 3 else None,
             bindings=self._bindings(),
             extra={"workgroup_size": size},
         )
+
+    def _static_nbytes(self) -> int | None:
+        """What its own workgroup memory takes; None where each launch says how long some of it is."""
+        if self._entry.workgroup_nbytes is not None or not self._is_fixed:
+            return self._entry.workgroup_nbytes
+        sizes = self._module.workgroup_sizes(self.name, self._whole_constants)
+        return sum(sizes) if sizes is not None else None
 
     def _bindings(self) -> tuple[KernelBinding, ...]:
         found = []
@@ -156,14 +166,14 @@ class WebgpuKernel:
         size = self._entry.workgroup_size
         return SHARED_MEM in self._entry.overrides or any(isinstance(extent, str) for extent in size)
 
-    def _constants_of(self, block: tuple[int, int, int], shared_mem: int) -> dict[str, float]:
-        values: dict[str, float] = {}
+    def _constants_of(self, block: tuple[int, int, int], shared_mem: int) -> dict[str, int]:
+        values: dict[str, int] = {}
         for axis, extent, asked in zip("xyz", self._entry.workgroup_size, block, strict=True):
             wanted = values.get(extent, asked) if isinstance(extent, str) else extent
             if wanted != asked:
                 raise GeometryError(
                     f"{self.name}: block is {block}; the kernel says @workgroup_size("
-                    f"{', '.join(map(str, self._entry.workgroup_size))}), so block.{axis} has to be {int(wanted)}",
+                    f"{', '.join(map(str, self._entry.workgroup_size))}), so block.{axis} has to be {wanted}",
                     kernel=self.name,
                     axis=axis,
                     asked=asked,
@@ -204,27 +214,62 @@ class WebgpuKernel:
 
     def _check_limits(self) -> None:
         limits = self._device.limits
+        together, uniforms = "Put several values together into one structure", len(self.uniforms)
         rows = [
-            ("buffer arguments (storage buffers)", len(self.storage), limits.maxStorageBuffersPerShaderStage),
-            ("values (uniform buffers)", len(self.uniforms), limits.maxUniformBuffersPerShaderStage),
-            ("values (uniform buffers)", len(self.uniforms), limits.maxDynamicUniformBuffersPerPipelineLayout),
-            ("bindings", len(self._entry.bindings), limits.maxBindingsPerBindGroup),
-            ("bytes of immediates", self.immediate_nbytes, limits.maxImmediateSize),
+            (
+                "buffer arguments (storage buffers)",
+                len(self.storage),
+                limits.maxStorageBuffersPerShaderStage,
+                "Put several arrays into one buffer, one behind the other",
+            ),
+            ("values (uniform buffers)", uniforms, limits.maxUniformBuffersPerShaderStage, together),
+            ("values (uniform buffers)", uniforms, limits.maxDynamicUniformBuffersPerPipelineLayout, together),
+            ("bindings", len(self._entry.bindings), limits.maxBindingsPerBindGroup, together),
+            ("bytes of immediates", self.immediate_nbytes, limits.maxImmediateSize, "Declare some of it var<uniform>"),
         ]
         rows += [
-            (f"bytes of uniform {self.names[at]}", type.nbytes or 0, limits.maxUniformBufferBindingSize)
+            (
+                f"bytes of uniform {self.names[at]}",
+                type.nbytes or 0,
+                limits.maxUniformBufferBindingSize,
+                "Declare it var<storage, read> and give it a buffer",
+            )
             for at, _, type in self.uniforms
         ]
-        for what, asked, limit in rows:
-            if asked > limit:
-                raise LimitExceeded(
-                    kernel=self.name,
-                    what=what,
-                    asked=asked,
-                    limit=int(limit),
-                    device=self._device.name,
-                    advice="Put several values together into one structure",
-                )
+        block = self._entry.fixed_workgroup_size
+        if block is not None:
+            x, y, z = block
+            smaller = "Make @workgroup_size smaller and the grid larger"
+            rows += [
+                ("block.x, by @workgroup_size,", x, limits.maxComputeWorkgroupSizeX, smaller),
+                ("block.y, by @workgroup_size,", y, limits.maxComputeWorkgroupSizeY, smaller),
+                ("block.z, by @workgroup_size,", z, limits.maxComputeWorkgroupSizeZ, smaller),
+                ("threads of @workgroup_size", x * y * z, limits.maxComputeInvocationsPerWorkgroup, smaller),
+            ]
+        for what, asked, limit, advice in rows:
+            self._hold(what, asked, int(limit), advice)
+
+    def _check_workgroup_memory(self, values: Mapping[str, int]) -> None:
+        """Raise LimitExceeded for more than a workgroup has: wgpu makes such a pipeline, and what it does is open.
+
+        Each variable counts in whole 16 bytes ("validating GPUProgrammableStage", WebGPU).
+        """
+        sizes = self._module.workgroup_sizes(self.name, {**self._whole_constants, **values})
+        if sizes is None:
+            return
+        said = ", ".join(f"{name}={value}" for name, value in {**self._whole_constants, **values}.items())
+        self._hold(
+            "shared memory per block in bytes",
+            sum(round_up(_STORAGE_GRANULE, each) for each in sizes),
+            int(self._device.limits.maxComputeWorkgroupStorageSize),
+            f"It is that of var<workgroup>{f' with {said}' if said else ''}",
+        )
+
+    def _hold(self, what: str, asked: int, limit: int, advice: str) -> None:
+        if asked > limit:
+            raise LimitExceeded(
+                kernel=self.name, what=what, asked=asked, limit=limit, device=self._device.name, advice=advice
+            )
 
     def _make_layouts(self) -> None:
         bindings = self._device.bindings
@@ -247,7 +292,8 @@ class WebgpuKernel:
         self._layout = lib.wgpuDeviceCreatePipelineLayout(self._device.native, layout)
         self._device.check("wgpuDeviceCreatePipelineLayout")
 
-    def _compile(self, values: Mapping[str, float]) -> Any:
+    def _compile(self, values: Mapping[str, int]) -> Any:
+        self._check_workgroup_memory(values)
         bindings, device = self._device.bindings, self._device
         ffi, lib = bindings.ffi, bindings.lib
         given = {**self._constants, **{self._key(name): value for name, value in values.items()}}
@@ -273,6 +319,8 @@ class WebgpuKernel:
         if error.kind != "Validation" or device.lost is not None:
             device.refuse(error, "wgpuDeviceCreateComputePipeline")
         said = f" with {', '.join(f'{name}={value:g}' for name, value in given.items())}" if given else ""
+        if values.get(SHARED_MEM) == 0:
+            said += f" ({SHARED_MEM} is what the launch's .shared_mem(nbytes) asks for)"
         raise CompileError(
             f"module {self._module_name!r}: {device.name} cannot run kernel {self.name}{said}: {error.text}",
             module=self._module_name,
@@ -321,6 +369,16 @@ def _as_numbers(module: WgslModule, constants: Mapping[str, bytes]) -> dict[str,
         assert override is not None
         assert override.type_name is not None
         numbers[override.key] = _real(SCALARS[override.type_name].decode(data))
+    return numbers
+
+
+def _whole_numbers(module: WgslModule, constants: Mapping[str, bytes]) -> dict[str, int]:
+    """Those of them that are whole, by name."""
+    numbers: dict[str, int] = {}
+    for name, data in constants.items():
+        override = module.override(name)
+        if override is not None and override.type_name in ("i32", "u32"):
+            numbers[name] = int.from_bytes(data, "little", signed=override.type_name == "i32")
     return numbers
 
 
