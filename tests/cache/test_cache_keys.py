@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from metrale_gpu_runtime.modules.cache.headers import HeadersUnknown, folders_of, names_in, user_headers
+from metrale_gpu_runtime.modules.cache.kept import KeptCode
 from metrale_gpu_runtime.modules.cache.keys import key_of, key_of_source
 from metrale_gpu_runtime.modules.cache.toolkit import toolkit_headers
 
@@ -32,10 +33,15 @@ from metrale_gpu_runtime.modules.cache.toolkit import toolkit_headers
         ('const char* s = "# include"; x = a # b', []),
         ("#includes nothing\n#define include_all 1", []),
         ('#include "a.h"\n#include "a.h"\n', [('"', "a.h")]),
+        ('\ufeff#include "a.h"\n', [('"', "a.h")]),
+        ('// one\r#include "a.h"\r\n#inc\\\r\nlude "b.h"', [('"', "a.h"), ('"', "b.h")]),
+        ('\0#\0include\0"a.h"', [('"', "a.h")]),
+        ('#if __has_include/* of ours */(/**/"a.h")\n#endif', [('"', "a.h")]),
+        ("#ifdef __has_include\n#endif\n#if !defined __has_include || !defined( __has_embed )\n#endif", []),
     ],
 )
 def test_every_way_to_name_a_header_is_read(text: str, names: list[tuple[str, str]]) -> None:
-    """White space, comments, line splices, digraphs, trigraphs and conditions hide no header."""
+    """White space, comments, line ends, marks, splices, digraphs, trigraphs and conditions hide no header."""
     assert list(names_in(text)) == names
 
 
@@ -47,6 +53,7 @@ def test_every_way_to_name_a_header_is_read(text: str, names: list[tuple[str, st
         "/* a */ #include STRINGIFY(a.h)",
         "#if __has_include(HEADER)\n#endif",
         '#embed "table.bin"',
+        '#define HAS __has_include\n#if HAS("a.h")\n#endif',
     ],
 )
 def test_a_header_named_by_a_macro_is_not_guessed(text: str) -> None:
@@ -54,6 +61,46 @@ def test_a_header_named_by_a_macro_is_not_guessed(text: str) -> None:
     with pytest.raises(HeadersUnknown):
         names_in(text)
     assert key_of_source("nvrtc", [], text, (), ()).key is None
+
+
+@pytest.mark.parametrize("clock", ["__DATE__", "__TIME__", "__TIMESTAMP__"])
+def test_a_text_that_asks_what_time_it_is_gives_no_key(clock: str, tmp_path: Path) -> None:
+    """It is another text at each compilation, also where a header asks."""
+    (tmp_path / "when.h").write_text(f"const char when[] = {clock};\n")
+    assert key_of_source("opencl", [], f"const char when[] = {clock};\n", (), ()).key is None
+    assert key_of_source("opencl", [], "#include <when.h>\n", (), [tmp_path]).key is None
+    assert key_of_source("opencl", [], f"const char when[] = {clock}MORE;\n", (), ()).key is not None
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("opencl", "POCL_EXTRA_BUILD_FLAGS"), ("opencl", "AMD_OCL_BUILD_OPTIONS"), ("opencl", "AMD_OCL_BUILD_OPTIONS_APPEND"),
+        ("driver", "HIPRTC_COMPILE_OPTIONS_APPEND"),
+    ],
+)  # fmt: skip
+def test_options_that_a_compiler_takes_from_the_environment_give_no_key(
+    kind: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of what they read nothing is known here; compilers of other kinds do not look at them."""
+    assert key_of_source(kind, [], "int x;", (), ()).key is not None
+    assert KeptCode().entry(kind, "x", ["code"])._key is not None
+    monkeypatch.setenv(name, "-DX=1")
+    assert key_of_source(kind, [], "int x;", (), ()).key is None
+    assert KeptCode().entry(kind, "x", ["code"])._key is None
+    assert key_of_source("nvrtc", [], "int x;", (), ()).key is not None
+
+
+def test_the_working_folder_counts_for_every_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PoCL's compiler looks there for a name in angle brackets too, and from headers in other folders; a compiler that does
+    not is still held to its own header of that name."""
+    (tmp_path / "inc").mkdir()
+    (tmp_path / "inc" / "a.h").write_text('#include "b.h"\n')
+    (tmp_path / "b.h").write_text("1")
+    monkeypatch.chdir(tmp_path)
+    found = user_headers("#include <a.h>\n#include <b.h>\n", [str(tmp_path / "inc")])
+    assert sorted(found.digests) == [str(tmp_path / "b.h"), str(tmp_path / "inc" / "a.h")]
+    assert found.elsewhere == [("<", "b.h"), ('"', "b.h")]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from ...driver import CodeImage, CompiledSource, Driver
 from .. import cache
 from ..nvrtc_library import OWN_HEADERS
 from .kept import KeptCode
-from .keys import key_of, key_of_source
+from .keys import key_of, key_of_source, takes_other_options
 from .records import read_image, read_made, write_image, write_made
 
 _DRIVER, _LINK = "driver", "link"
@@ -51,7 +51,7 @@ def linked(driver: Driver, name: str, images: Sequence[CodeImage], options: Sequ
     """Images linked by a driver's linker. Raises as `Driver.link` does."""
     linker = driver.linker()
     key = None
-    if linker is not None:
+    if linker is not None and not takes_other_options(_LINK):
         parts: list[str | bytes] = [_device(driver), linker, repr(list(options))]
         for each in images:
             parts += [each.name, each.format, repr(each.options), each.data]

@@ -13,14 +13,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 # A directive begins a line, behind white space and comments; what ends on its line may be a comment of several lines.
-_GAP = r"(?:[ \t\v\f]|/\*(?:[^*]|\*(?!/))*\*/)*"
+# A zero byte is white space to Clang.
+_GAP = r"(?:[ \t\v\f\0]|/\*(?:[^*]|\*(?!/))*\*/)*"
 _DIRECTIVE = re.compile(
     rf"(?:^|\*/){_GAP}(?:#|%:|\?\?=){_GAP}(?P<word>include_next|include|import|embed)\b{_GAP}(?P<rest>[^\n]*)",
     re.MULTILINE,
 )
-_ASKED = re.compile(r"\b__has_(?:include|include_next|embed)\b[ \t]*\([ \t]*(?=(?P<rest>[^\n]*))")
+_ASKED = re.compile(
+    r"(?P<before>\b(?:defined[ \t(]*|ifn?def[ \t]+|elifn?def[ \t]+))?"
+    rf"\b__has_(?:include|include_next|embed)\b(?P<opened>{_GAP}\({_GAP})?(?=(?P<rest>[^\n]*))"
+)
+# What another time, or another time of the file's, makes another.
+_CLOCK = re.compile(r"\b__(?:DATE|TIME|TIMESTAMP)__\b")
 _NAMED = re.compile(r"(?P<open>[<\"])(?P<name>[^>\"\n]+)[>\"]")
-_SPLICE = re.compile(r"(?:\\|\?\?/)[ \t]*\r?\n")
+_SPLICE = re.compile(r"(?:\\|\?\?/)[ \t]*\n")
+_LINE_END = re.compile(r"\r\n?")
 # -Ifolder, -I=folder, "-I folder", and -I or --include-path followed by the folder.
 _FOLDER_OPTION = re.compile(r"\s*(?:-I|--include-path)(?:=|\s*)(?P<folder>.*?)\s*", re.DOTALL)
 # Options that make a compiler read files that are not looked for here: pre-includes, folders of other kinds, files of
@@ -37,7 +44,8 @@ Name = tuple[str, str]
 
 
 class HeadersUnknown(Exception):
-    """A header is named by a macro, or by an option that is not read here: only the compiler knows which it is."""
+    """A header is named by a macro, or by an option that is not read here, or the text asks what time it is: only the
+    compiler knows what it reads."""
 
 
 @dataclass(slots=True)
@@ -67,7 +75,6 @@ def folders_of(options: Sequence[str], own: Iterable[str | os.PathLike[str]]) ->
 def user_headers(text: str, folders: Sequence[str]) -> UserHeaders:
     """What a text reaches in these folders. Raises HeadersUnknown, and OSError for a header that cannot be read."""
     found = UserHeaders()
-    # Some compilers take a text from memory as if it lay in the working folder.
     waiting = [("", names_in(text))]
     while waiting:
         beside, names = waiting.pop()
@@ -76,6 +83,9 @@ def user_headers(text: str, folders: Sequence[str]) -> UserHeaders:
             paths = [path for place in places if os.path.isfile(path := os.path.join(place, name[1]))]
             if not paths and name not in found.elsewhere:
                 found.elsewhere.append(name)
+            # Some compilers look in the working folder as well, for any name, and others do not: PoCL's does.
+            if os.path.isfile(name[1]) and name[1] not in paths:
+                paths.append(name[1])
             for path in paths:
                 if (whole := os.path.abspath(path)) not in found.digests:
                     with open(path, "rb") as file:
@@ -87,7 +97,10 @@ def user_headers(text: str, folders: Sequence[str]) -> UserHeaders:
 
 def names_in(text: str) -> tuple[Name, ...]:
     """What a text includes or asks for, once each, in order. Raises HeadersUnknown."""
-    text = _SPLICE.sub("", text)
+    # Clang passes over a byte order mark, and ends lines at a lone carriage return.
+    text = _SPLICE.sub("", _LINE_END.sub("\n", text.removeprefix("\ufeff")))
+    if _CLOCK.search(text) is not None:
+        raise HeadersUnknown
     names = []
     for match in _DIRECTIVE.finditer(text):
         named = _NAMED.match(match["rest"])
@@ -95,9 +108,10 @@ def names_in(text: str) -> tuple[Name, ...]:
             raise HeadersUnknown
         names.append((named["open"], named["name"]))
     for match in _ASKED.finditer(text):
-        named = _NAMED.match(match["rest"])
-        if named is not None:
-            names.append((named["open"], named["name"]))
-        else:
+        if match["before"] is not None:
+            continue
+        named = _NAMED.match(match["rest"]) if match["opened"] is not None else None
+        if named is None:
             raise HeadersUnknown
+        names.append((named["open"], named["name"]))
     return tuple(dict.fromkeys(names))

@@ -65,9 +65,9 @@ class KeptCode(CodeCache):
         options: Sequence[str] = (),
         folders: Sequence[str] = (),
     ) -> KeptEntry:
-        from .keys import key_of, key_of_source
+        from .keys import key_of, key_of_source, takes_other_options
 
-        if parts is None:
+        if parts is None or takes_other_options(kind):
             return self.entry_of(kind, name, None)
         if source is None:
             return self.entry_of(kind, name, key_of(kind, parts))

@@ -12,6 +12,25 @@ from .headers import HeadersUnknown, Name, folders_of, user_headers
 FORMAT = "1"
 """Of keys and of what is kept under them. What was kept in another format is never found, and goes in time."""
 
+# Options that compilers take besides those they are given, by the kind that is compiled. Sources: PoCL's env_variables,
+# the flags of AMD's OpenCL runtime, HIP's environment variables.
+_OPTION_VARIABLES = {
+    "opencl": (
+        "POCL_EXTRA_BUILD_FLAGS",
+        "AMD_OCL_BUILD_OPTIONS",
+        "AMD_OCL_BUILD_OPTIONS_APPEND",
+        "AMD_OCL_LINK_OPTIONS",
+        "AMD_OCL_LINK_OPTIONS_APPEND",
+    ),
+    "driver": ("HIPRTC_COMPILE_OPTIONS_APPEND",),
+    "link": ("HIPRTC_LINK_OPTIONS_APPEND",),
+}
+
+
+def takes_other_options(kind: str) -> bool:
+    """Whether a compiler of this kind is given options by the environment: then nobody here knows what they read."""
+    return any(name in os.environ for name in _OPTION_VARIABLES.get(kind, ()))
+
 
 @dataclass(frozen=True, slots=True)
 class CompilationKey:
@@ -40,6 +59,8 @@ def key_of_source(
     folders: Sequence[str | os.PathLike[str]],
 ) -> CompilationKey:
     """The key of a compilation whose text, with these options and folders for headers, is among what it depends on."""
+    if takes_other_options(kind):
+        return CompilationKey(None)
     try:
         headers = user_headers(source, folders_of(options, folders))
     except (HeadersUnknown, OSError):  # an unreadable header: the compiler is to say so
