@@ -56,6 +56,25 @@ def test_an_empty_folder(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert found.remedy == "unset VK_DRIVER_FILES"
 
 
+@pytest.mark.parametrize("value", ["", ":"])
+@pytest.mark.parametrize("name", ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"])
+def test_a_variable_that_names_no_file(machine: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    """The loader reads nothing then, whatever lies in the usual folders: the variable is the cause, and unset helps."""
+    usual = machine / "xdg_data_home" / "vulkan" / "icd.d"
+    usual.mkdir(parents=True)
+    manifest(usual / "some.json", lavapipe())
+    assert diagnose().reason == ""
+    monkeypatch.setenv(name, value)
+    found = diagnose()
+    assert f"the loader reads nothing ({name})" in found.reason
+    assert found.remedy == f"unset {name}"
+    assert [each.where for each in _seen(found, "Vulkan driver manifests")] == [(name,)]
+    assert (f"{name} is set, and empty" if not value else f"{name}=:") in [
+        each.detail for each in _seen(found, "variable")
+    ]
+    assert name not in _seen(found, "variables")[0].detail
+
+
 def test_a_manifest_that_names_a_missing_library(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Manifest and library are named with what is wrong."""
     path = manifest(machine / "gone.json", "/nowhere/libvulkan_gone.so")

@@ -40,6 +40,12 @@ class Diagnosis:
 
 def variables(environment: Mapping[str, str], names: Sequence[str]) -> list[Observation]:
     """The environment variables that were read: those that are set, then in one line those that are not."""
-    seen = [Observation("variable", NOTE, f"{name}={environment[name]}") for name in names if environment.get(name)]
-    unset = [name for name in names if not environment.get(name)]
+    seen = [
+        Observation(
+            "variable", NOTE, f"{name}={environment[name]}" if environment[name] else f"{name} is set, and empty"
+        )
+        for name in names
+        if name in environment
+    ]
+    unset = [name for name in names if name not in environment]
     return [*seen, Observation("variables", NOTE, f"not set: {', '.join(unset)}")] if unset else seen

@@ -119,8 +119,10 @@ def _look_at_vulkan() -> tuple[str, tuple[ManifestPlace, ...], tuple[_Tried, ...
 def _of_place(place: ManifestPlace) -> Observation:
     named = f", named by {place.named_by}" if place.named_by else ""
     count = len(place.manifests)
-    detail = f"{place.path}{named}: {place.problem or f'{count} manifest' + ('' if count == 1 else 's')}"
-    return Observation("Vulkan driver manifests", MISSING if place.problem else FOUND, detail, (place.path,))
+    told = place.problem or f"{count} manifest{'' if count == 1 else 's'}"
+    detail = f"{place.path or 'no file'}{named}: {told}"
+    where = (place.path or place.named_by,)
+    return Observation("Vulkan driver manifests", MISSING if place.problem else FOUND, detail, where)
 
 
 def _try(manifest: Manifest, named_by: str) -> _Tried:
@@ -178,11 +180,11 @@ def _cause(
     fatal = [each for each in tried if each.is_fatal]
     if fatal:
         return fatal[0].detail, _keep_out(fatal[0])
-    chosen = [name for name in (*INSTEAD, *FILTERS) if os.environ.get(name)]
+    chosen = [name for name in (*INSTEAD, *FILTERS) if os.environ.get(name) or (name in INSTEAD and name in os.environ)]
     drivers_without = any(place.manifests for place in default_places(os.environ))
     unset = f"unset {' '.join(chosen)}" if chosen and drivers_without else ""
     if not tried:
-        shown = ", ".join(each.path + (f" ({each.named_by})" if each.named_by else "") for each in read)
+        shown = ", ".join((each.path or "nothing") + (f" ({each.named_by})" if each.named_by else "") for each in read)
         return f"no Vulkan driver is registered: the loader reads {shown}, and there is no manifest", unset or install
     if any(each.works for each in tried):
         filters = [name for name in FILTERS if os.environ.get(name)]

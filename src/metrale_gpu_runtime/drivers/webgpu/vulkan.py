@@ -14,7 +14,8 @@ from pathlib import Path
 LOADER = "libvulkan.so.1"
 
 INSTEAD = ("VK_DRIVER_FILES", "VK_ICD_FILENAMES")
-"""Manifests, or folders of them, that are read instead of the usual folders; the first that is set counts."""
+"""Manifests, or folders of them, that are read instead of the usual folders; the first that is set counts, also to
+nothing: then no driver is read (seen with 1.3.239)."""
 
 ADDED = "VK_ADD_DRIVER_FILES"
 FILTERS = ("VK_LOADER_DRIVERS_SELECT", "VK_LOADER_DRIVERS_DISABLE")
@@ -37,7 +38,8 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class ManifestPlace:
-    """A folder or file that the loader reads, and the variable that named it ("" for none)."""
+    """A folder or file that the loader reads ("" where a variable names none), and the variable that named it ("" for
+    none)."""
 
     path: str
     named_by: str = ""
@@ -51,8 +53,9 @@ def places(environment: Mapping[str, str]) -> tuple[ManifestPlace, ...]:
     With elevated privileges it ignores the variables; nobody asks it so here.
     """
     for name in INSTEAD:
-        if environment.get(name):
-            return tuple(_listed(environment[name], name))
+        if name in environment:
+            named = tuple(_listed(environment[name], name))
+            return named or (ManifestPlace("", name, "it is set, so that the loader reads nothing else"),)
     added = _listed(environment[ADDED], ADDED) if environment.get(ADDED) else ()
     return (*added, *default_places(environment))
 
