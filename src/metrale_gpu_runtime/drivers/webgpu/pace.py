@@ -56,7 +56,12 @@ class Pace:
         if index == self.last_index:
             self.unknown = 0
 
-    def throttle(self) -> None:
+    def sent(self, index: int) -> None:
+        """One more submission is on its way. Said twice of one, it waits a little sooner."""
+        self.unknown += 1
+        self.last_index = index
+
+    def hold_back(self) -> None:
         """Wait while more than MAX_IN_FLIGHT submissions may be on their way: the host is far enough ahead."""
         if self.unknown > MAX_IN_FLIGHT:
             if self._device.poll():

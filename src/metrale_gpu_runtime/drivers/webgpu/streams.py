@@ -4,19 +4,24 @@ WebGPU has one queue. Streams are in its order: what was submitted later runs la
 two dispatches, or a dispatch and a copy, WebGPU itself lets memory be seen. So a wait for an event asks nothing of the
 GPU: recording an event submits what it stands behind.
 
+Ctrl-C is raised between any two steps of the interpreter: behind a call of wgpu's, what it returned is lost before it
+is stored, and with an encoder all launches that were collected in it. So what such calls return is kept within the step
+that calls, and whoever comes next goes on where the interrupt left off.
+
 Source: GPUCommandEncoder, GPUComputePassEncoder, GPUQueue.submit (WebGPU).
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from ...errors import DriverFault
 from .bind_groups import BindGroups
-from .device import LATEST, Device
+from .device import Device
 from .faults import refused_work
-from .pace import BUSY_COUNT, MAX_IN_FLIGHT, MAX_OPERATIONS, Pace
+from .pace import BUSY_COUNT, MAX_OPERATIONS, Pace
 from .readback import Delivery, Readbacks
 from .values import NBYTES, Values
 
@@ -33,25 +38,28 @@ class Mark:
 class WebgpuStream:
     """One stream. What is recorded is recorded under `lock`; `compute` is the open compute pass, None where none is.
 
-    `pipeline` is what was last set in the pass, `ordinals` are the launches collected.
+    `pipeline` is what was last set in the pass, `ordinals` are the launches collected. `_stages` holds what is on its
+    way to the queue: the encoder, behind it what finishing it gave, behind that the submission's index. `_passes` holds
+    the pass that was begun in it, behind it what ending that gave.
     """
 
     __slots__ = (
         "__weakref__",
         "_deliveries",
         "_device",
-        "_encoder",
         "_groups",
         "_has_writes",
         "_index",
         "_lib",
         "_operations",
         "_pace",
+        "_passes",
         "_pending",
         "_place",
         "_readbacks",
         "_retired",
         "_settling",
+        "_stages",
         "_values",
         "compute",
         "lock",
@@ -65,7 +73,8 @@ class WebgpuStream:
         self._lib = device.bindings.lib
         self.lock = threading.RLock()
         self._settling = threading.Lock()
-        self._encoder: Any = None
+        self._stages: list[Any] = []
+        self._passes: list[Any] = []
         self.compute: Any = None
         self.pipeline: Any = None
         self.ordinals: list[int] = []
@@ -110,30 +119,40 @@ class WebgpuStream:
 
     def open_pass(self) -> Any:
         """The compute pass to record a dispatch into."""
-        compute = self.compute
-        if compute is None:
-            compute = self.compute = self._lib.wgpuCommandEncoderBeginComputePass(
-                self.open_encoder(), self._device.bindings.ffi.NULL
-            )
+        if self.compute is None:
+            encoder = self.open_encoder()
             self.pipeline = None
-        return compute
+            _call_and_keep(
+                self._passes, self._lib.wgpuCommandEncoderBeginComputePass, encoder, self._device.bindings.ffi.NULL
+            )
+            self.compute = self._passes[0]
+        return self.compute
 
     def open_encoder(self) -> Any:
         """The command encoder to record a copy into, no pass being open."""
         self._end_pass()
-        if self._encoder is None:
+        stages = self._stages
+        if len(stages) > 1:
+            self.submit()
+        if not stages:
             self._device.check_alive()
             self.tell_pending()
-            self._encoder = self._lib.wgpuDeviceCreateCommandEncoder(
-                self._device.native, self._device.bindings.ffi.NULL
+            _call_and_keep(
+                stages,
+                self._lib.wgpuDeviceCreateCommandEncoder,
+                self._device.native,
+                self._device.bindings.ffi.NULL,
             )
-        return self._encoder
+        return stages[0]
 
     def _end_pass(self) -> None:
-        compute = self.compute
-        if compute is not None:
+        passes = self._passes
+        if passes:
             self.compute = None
-            self._lib.wgpuComputePassEncoderEnd(compute)
+            compute = passes[0]
+            if len(passes) == 1:
+                _call_and_keep(passes, self._lib.wgpuComputePassEncoderEnd, compute)
+            passes.clear()
             self._lib.wgpuComputePassEncoderRelease(compute)
 
     def recorded(self) -> None:
@@ -160,51 +179,44 @@ class WebgpuStream:
 
     def submit(self) -> None:
         """Hand what was recorded, and what was written, to the queue. Raises DriverFault when it is refused."""
-        if not self._operations:
+        stages = self._stages
+        if not self._operations and len(stages) < 2:
             if self._has_writes:
                 # An empty submission, where the device is lost, would end the process like any other.
                 self._device.probe()
                 self._sent(self._lib.wgpuQueueSubmitForIndex(self._device.queue, 0, self._device.bindings.ffi.NULL))
+                self._pace.hold_back()
             return
-        lib, ffi = self._lib, self._device.bindings.ffi
+        lib, device = self._lib, self._device
         self._end_pass()
-        encoder, self._encoder = self._encoder, None
-        ordinals, self.ordinals = self.ordinals, []
-        self._operations = 0
-        commands = lib.wgpuCommandEncoderFinish(encoder, ffi.NULL)
-        lib.wgpuCommandEncoderRelease(encoder)
-        if self._values is not None:
-            self._values.write()
-        device = self._device
-        if device.errors or device.lost is not None:
-            error = device.take_error()
-            if error is not None or device.lost is not None:
-                # wgpu-native keeps what was finished and never submitted, whatever is released: a few bytes.
-                lib.wgpuCommandBufferRelease(commands)
-                self._abandon()
-                raise refused_work(device.name, error, device.lost, ordinals)
-        place = self._place
-        place[0] = commands
-        try:
-            index = lib.wgpuQueueSubmitForIndex(device.queue, 1, place)
-        except BaseException:
-            # Ctrl-C while wgpu was at it: it was submitted, and nobody knows the number.
-            self._sent(LATEST)
-            raise
-        lib.wgpuCommandBufferRelease(commands)
+        if len(stages) == 1:
+            _call_and_keep(stages, lib.wgpuCommandEncoderFinish, stages[0], device.bindings.ffi.NULL)
+        if len(stages) == 2:
+            if self._values is not None:
+                self._values.write()
+            if device.errors or device.lost is not None:
+                error = device.take_error()
+                if error is not None or device.lost is not None:
+                    ordinals = self.ordinals
+                    self._abandon()
+                    raise refused_work(device.name, error, device.lost, ordinals)
+            self._place[0] = stages[1]
+            _call_and_keep(stages, lib.wgpuQueueSubmitForIndex, device.queue, 1, self._place)
+        encoder, commands, index = stages
         self._sent(index)
+        self._operations = 0
+        self.ordinals = []
+        stages.clear()
+        lib.wgpuCommandEncoderRelease(encoder)
+        lib.wgpuCommandBufferRelease(commands)
+        self._pace.hold_back()
 
     def _sent(self, index: int) -> None:
         self._index = index
         self._has_writes = False
-        pace = self._pace
-        pace.unknown += 1
-        if index != LATEST:
-            pace.last_index = index
+        self._pace.sent(index)
         for delivery in self._deliveries:
             delivery.submitted(index)
-        if pace.unknown > MAX_IN_FLIGHT:
-            pace.throttle()
 
     def submit_collected(self) -> None:
         """As `submit`, by nobody's call: a fault is kept for the next one."""
@@ -217,7 +229,18 @@ class WebgpuStream:
                 self._pending = fault
 
     def _abandon(self) -> None:
-        """Forget what stood behind work that will not run."""
+        """Forget work that will not run, and what stood behind it."""
+        self._end_pass()
+        self.ordinals = []
+        self._operations = 0
+        stages = self._stages
+        if stages:
+            encoder, *finished = stages
+            stages.clear()
+            self._lib.wgpuCommandEncoderRelease(encoder)
+            # wgpu-native keeps what was finished and never submitted, whatever is released: a few bytes.
+            for commands in finished[:1]:
+                self._lib.wgpuCommandBufferRelease(commands)
         for delivery in self._deliveries:
             if delivery.index == 0:
                 delivery.discard()
@@ -309,11 +332,6 @@ class WebgpuStream:
     def close(self) -> None:
         """Give up what it holds, recorded work too."""
         with self.lock:
-            self._end_pass()
-            if self._encoder is not None:
-                self._lib.wgpuCommandEncoderRelease(self._encoder)
-                self._encoder = None
-            self._operations = 0
             self._abandon()
             for delivery in self._deliveries:
                 delivery.discard()
@@ -323,3 +341,8 @@ class WebgpuStream:
                     values.release()
             self._values = None
             self._retired.clear()
+
+
+def _call_and_keep(results: list[Any], call: Callable[..., Any], *arguments: Any) -> None:
+    """Append what a call of wgpu's returns, in one step of the interpreter, which no signal's handler can come into."""
+    results.extend(map(call, *((each,) for each in arguments)))

@@ -56,10 +56,11 @@ class Values:
         """Hand what was added to the queue, in front of what is submitted next."""
         begin, end = self._written, self._end
         if begin < end:
-            self._written = end
             self._device.bindings.lib.wgpuQueueWriteBuffer(
                 self._device.queue, self.native, begin, self._view + begin, end - begin
             )
+            # Behind the call: written twice, after an interrupt, is no harm, and not written is.
+            self._written = end
 
     def release(self) -> None:
         """Give the buffer up, and the groups that name it."""
