@@ -28,7 +28,7 @@ def look_at_launch_core() -> Observation:
 
 def look_at_cache() -> Observation:
     """The compile cache's folder, what it holds, and why it cannot be used."""
-    from ..modules.cache.settings import SWITCH_VARIABLE, read_settings
+    from ..modules.cache.settings import FOLDER_VARIABLE, SWITCH_VARIABLE, read_settings
     from ..modules.cache.store import Store
 
     settings = read_settings()
@@ -39,12 +39,16 @@ def look_at_cache() -> Observation:
     refusal = store.refusal()
     if refusal is not None:
         return Observation("compile cache", BROKEN, f"{folder} is not used: {refusal}", (folder,))
+    unwritable = f"this user cannot write there; {FOLDER_VARIABLE} names another folder"
     if not settings.folder.exists():
+        if not store.is_writable():
+            return Observation("compile cache", BROKEN, f"{folder} is not there, and {unwritable}", (folder,))
         return Observation(
             "compile cache", NOTE, f"{folder} is not there yet; the first compilation makes it", (folder,)
         )
     figures = store.figures()
-    held = f"{figures.count} entries, {figures.total_nbytes} bytes of at most {settings.max_nbytes}"
-    if not os.access(folder, os.W_OK):
-        return Observation("compile cache", BROKEN, f"{folder}: {held}; it cannot be written by this user", (folder,))
+    entries = "1 entry" if figures.count == 1 else f"{figures.count} entries"
+    held = f"{entries}, {figures.total_nbytes} bytes of at most {settings.max_nbytes}"
+    if not store.is_writable():
+        return Observation("compile cache", NOTE, f"{folder}: {held}, which are read; {unwritable}", (folder,))
     return Observation("compile cache", FOUND, f"{folder}: {held}", (folder,))

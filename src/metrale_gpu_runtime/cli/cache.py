@@ -30,6 +30,7 @@ def show_cache(as_json: bool, console: Console) -> None:
                     "folder": str(store.folder) if store.folder is not None else None,
                     "is_used": refusal is None,
                     "reason": refusal,
+                    "is_writable": store.is_writable(),
                     "nbytes": figures.total_nbytes,
                     "max_nbytes": store.max_nbytes,
                     "entries": figures.count,
@@ -48,6 +49,10 @@ def show_cache(as_json: bool, console: Console) -> None:
     if refusal is not None:
         console.print(Text.assemble(("not used: ", "yellow"), refusal))
         return
+    if not store.is_writable():
+        console.print(
+            Text.assemble(("read only: ", "yellow"), f"this user cannot write there; {FOLDER_VARIABLE} names another")
+        )
     table = Table("kind", "entries", "size")
     for kind, count in sorted(figures.counts.items()):
         table.add_row(kind, str(count), _size(figures.nbytes[kind]))
@@ -55,7 +60,7 @@ def show_cache(as_json: bool, console: Console) -> None:
     table.add_row("all", str(figures.count), f"{_size(figures.total_nbytes)} of {_size(store.max_nbytes)}")
     console.print(table)
     if figures.unfinished:
-        print_plain(console, f"{figures.unfinished} files were begun and not finished; those older than an hour go")
+        print_plain(console, f"{_counted(figures.unfinished, 'file')} begun and not finished: after an hour that goes")
 
 
 def clear_cache(as_json: bool, console: Console) -> None:
@@ -71,7 +76,7 @@ def clear_cache(as_json: bool, console: Console) -> None:
     if as_json:
         print(json_text.dumps({"folder": str(store.folder), "entries": gone.count, "nbytes": gone.total_nbytes}))
         return
-    print_plain(console, f"{gone.count} entries, {_size(gone.total_nbytes)}, removed from {store.folder}")
+    print_plain(console, f"{_counted(gone.count, 'entry')}, {_size(gone.total_nbytes)}, removed from {store.folder}")
 
 
 def _refusal(store: Store) -> str | None:
@@ -89,3 +94,9 @@ def _figures(store: Store) -> FolderFigures:
 
 def _size(nbytes: int) -> str:
     return f"{nbytes / (1 << 20):.1f} MiB" if nbytes >= 1 << 20 else f"{nbytes / (1 << 10):.1f} KiB"
+
+
+def _counted(count: int, what: str) -> str:
+    return (
+        f"{count} {what}" if count == 1 else f"{count} {what.removesuffix('y')}{'ies' if what.endswith('y') else 's'}"
+    )

@@ -92,3 +92,8 @@ def not_trusted(state: os.stat_result) -> str | None:
     if state.st_mode & _OTHERS_WRITE:
         return f"others may write to it (its mode is {stat.S_IMODE(state.st_mode):04o})"
     return None
+
+
+def is_owned(state: os.stat_result) -> bool:
+    """Whether a file or folder is this user's own, so that its mode can be changed."""
+    return not hasattr(os, "geteuid") or state.st_uid == os.geteuid()

@@ -201,13 +201,22 @@ class Store:
             return "it is no folder"
         refused = entries.not_trusted(state)
         if refused is not None:
-            remedy = "" if state.st_mode & stat.S_ISVTX else "chmod 700 it, or "
+            # Nobody changes the mode of another user's folder, nor that of one that many users share.
+            is_own = entries.is_owned(state) and not state.st_mode & stat.S_ISVTX
+            remedy = "chmod 700 it, or " if is_own else ""
             return f"{refused}, and what lies there would be run: {remedy}name a folder of your own"
         return None
 
+    def is_writable(self) -> bool:
+        """Whether this user may make the folder, or write to it where it is there; False where the cache is off."""
+        if self.folder is None:
+            return False
+        nearest = next((each for each in (self.folder, *self.folder.parents) if os.path.lexists(each)), None)
+        return nearest is not None and nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
+
     def _usable_folder(self) -> Path | None:
         if self._problem is not None:
-            self._tell(self._problem)
+            self._tell(self._problem, is_used=self.folder is not None)
             self._problem = None
         if self.folder is None:
             return None
@@ -217,14 +226,14 @@ class Store:
         self._tell(f"{self.folder} is not used: {refused}")
         return None
 
-    def _tell(self, reason: str) -> None:
+    def _tell(self, reason: str, *, is_used: bool = False) -> None:
         if reason in _told:
             return
         _told.add(reason)
+        without = "" if is_used else "Everything works without it, and is compiled anew by each process. "
         warnings.warn(
-            f"the compile cache: {reason}. Everything works without it, and is compiled anew by each process. "
-            f"{FOLDER_VARIABLE}=/a/folder chooses another folder, {SIZE_VARIABLE} its size, {SWITCH_VARIABLE}=off "
-            "turns it off",
+            f"the compile cache: {reason}. {without}{FOLDER_VARIABLE}=/a/folder chooses another folder, "
+            f"{SIZE_VARIABLE} its size, {SWITCH_VARIABLE}=off turns it off",
             GpuWarning,
             stacklevel=2,
         )
