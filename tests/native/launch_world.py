@@ -524,9 +524,10 @@ class MockWorld(World):
     """The same over the mock driver, whose targets the core calls."""
 
     profile = "generic"
+    keep_log = True
 
     def _open(self) -> None:
-        self.gpu, self.other = MockGpuBackend(self.profile), MockGpuBackend()
+        self.gpu, self.other = MockGpuBackend(self.profile, keep_log=self.keep_log), MockGpuBackend()
         self.kernels = {
             name: self.gpu.kernel("m", name, **({} if declared is None else {"signature": declared}))
             for name, (_, declared) in KERNELS.items()
@@ -545,6 +546,12 @@ class MockWorld(World):
 
     def violations(self) -> list[str]:
         return list(self.gpu.mock.violations)
+
+
+class QuietMockWorld(MockWorld):
+    """One that keeps nothing of what it was told, for millions of launches."""
+
+    keep_log = False
 
 
 class AlignedWorld(MockWorld):
@@ -727,7 +734,16 @@ class OpenclBuffersWorld(OpenclWorld):
 
 WORLDS = {
     each.__name__: each
-    for each in (World, MockWorld, AlignedWorld, MetalLikeWorld, CpuWorld, OpenclWorld, OpenclBuffersWorld)
+    for each in (
+        World,
+        MockWorld,
+        QuietMockWorld,
+        AlignedWorld,
+        MetalLikeWorld,
+        CpuWorld,
+        OpenclWorld,
+        OpenclBuffersWorld,
+    )
 }
 
 
