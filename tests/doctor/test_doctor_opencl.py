@@ -22,12 +22,13 @@ from doctor_machines import (
 )
 from rungs import require_rung
 
-from metrale_gpu_runtime import discovery, open_backend
+from metrale_gpu_runtime import discovery, doctor, open_backend
 from metrale_gpu_runtime.drivers import probing
 from metrale_gpu_runtime.drivers.diagnosis import BROKEN, FOUND, MISSING, Diagnosis, Observation
 from metrale_gpu_runtime.drivers.opencl import diagnosis as opencl_diagnosis
 from metrale_gpu_runtime.drivers.opencl.diagnosis import diagnose
-from metrale_gpu_runtime.errors import BackendUnavailable
+from metrale_gpu_runtime.drivers.opencl.vendors import read_folder
+from metrale_gpu_runtime.errors import BackendUnavailable, CompileError
 
 
 def _seen(found: Diagnosis, what: str, state: str | None = None) -> list[Observation]:
@@ -122,7 +123,39 @@ def test_the_wheels_driver_is_read_beside_a_folder(tmp_path: Path, monkeypatch: 
     wheels = [each for each in _seen(found, "OpenCL driver", FOUND) if each.where[0].endswith(".libs/pocl.icd")]
     if not wheels:
         pytest.skip("pip's PoCL is not installed beside pyopencl")
-    assert found.reason == ""
+    # It does not know every processor, and then says so when something is compiled: opening meets that, and so does the doctor.
+    with open_backend("opencl") as gpu:
+        source = "kernel void nothing(void) {}"
+        if not found.reason:
+            assert gpu.load_module("nothing", source=source)["nothing"].signature is not None
+            return
+        with pytest.raises(CompileError) as refused:
+            gpu.load_module("nothing", source=source)
+    assert "compiles nothing, not even an empty kernel" in found.reason
+    assert found.reason.rpartition(": ")[2] in refused.value.log
+    registered = bool(list(Path("/etc/OpenCL/vendors").glob("*.icd")))
+    assert found.remedy == "unset OCL_ICD_VENDORS" if registered else "pocl" in found.remedy
+    report = doctor()["opencl"]
+    assert (report.is_usable, report.reason, report.remedy) == (False, found.reason, found.remedy)
+
+
+def test_a_device_that_compiles_nothing_is_told_beside_one_that_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is listed by its driver, and every program would be refused: with another device OpenCL is usable, alone it is not."""
+
+    def told(*refusing: str) -> Diagnosis:
+        platform = {"name": "P", "version": "1", "devices": ["old (CPU)", "new (CPU)"], "problem": ""}
+        facts = {"version": "1", "home": "/h", "loader": "", "platforms": [platform]}
+        end = probing.ChildEnd({**facts, "refuses_all": dict.fromkeys(refusing, "error: unknown target CPU 'x'")})
+        monkeypatch.setattr(opencl_diagnosis, "run_probe", lambda *_, **__: end)
+        return diagnose()
+
+    one = told("old (CPU)")
+    assert one.reason == ""
+    (broken,) = _seen(one, "OpenCL compiler", BROKEN)
+    assert broken.detail == "old (CPU) compiles nothing here, not even an empty kernel: error: unknown target CPU 'x'"
+    both = told("old (CPU)", "new (CPU)")
+    assert both.reason.endswith("compiles nothing, not even an empty kernel: error: unknown target CPU 'x'")
+    assert not _seen(told(), "OpenCL compiler")
 
 
 @pytest.mark.parametrize(
@@ -144,7 +177,7 @@ def test_a_driver_that_crashes_is_a_line(
     assert found.reason == f"{folder}/crash.icd names {library}, which {said}"
     assert found.remedy == "unset OCL_ICD_VENDORS"
     monkeypatch.delenv("OCL_ICD_VENDORS")
-    monkeypatch.setattr(opencl_diagnosis, "places", lambda *_: (opencl_diagnosis.read_folder(str(folder)),))
+    monkeypatch.setattr(opencl_diagnosis, "places", lambda *_: (read_folder(str(folder)),))
     # Its entry in a usual folder is moved away: the loader takes only names that end in .icd.
     environment = {**os.environ, "OPENCL_VENDOR_PATH": str(folder)}
     monkeypatch.setattr(os, "environ", environment)
@@ -199,6 +232,18 @@ def test_without_bindings(monkeypatch: pytest.MonkeyPatch) -> None:
     found = diagnose()
     assert "pyopencl) are not installed" in found.reason
     assert found.remedy.startswith("pip install")
+
+
+def test_without_bindings_the_variables_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What pip's loader would read is told, not what it would read without them; with a driver there the bindings do."""
+    monkeypatch.setitem(sys.modules, "pyopencl", None)
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(vendor_folder(tmp_path / "empty")))
+    found = diagnose()
+    (place,) = _seen(found, "OpenCL vendor entries")
+    assert (place.state, place.where) == (MISSING, (str(tmp_path / "empty"),))
+    assert "pocl" in found.remedy
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(vendor_folder(tmp_path / "one", some="/nowhere/libsome.so")))
+    assert diagnose().remedy == 'pip install "metrale-gpu-runtime[opencl]"'
 
 
 def test_bindings_that_cannot_be_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

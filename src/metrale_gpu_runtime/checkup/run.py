@@ -73,7 +73,7 @@ def _guarded(look: Callable[[], Observation]) -> Observation:
 
 
 def _report(state: BackendState, diagnosis: Diagnosis) -> BackendReport:
-    if state.is_usable:
+    if state.is_usable and not (diagnosis.reason and diagnosis.although_listed):
         return BackendReport(state.name, state.devices, observations=diagnosis.observations)
     # The diagnosis knows the cause; where it finds none, what opening the backend would say is the reason.
     reason = diagnosis.reason or state.reason

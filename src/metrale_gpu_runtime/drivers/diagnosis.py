@@ -23,12 +23,14 @@ class Observation:
 class Diagnosis:
     """A backend as it is here. `reason` says why it cannot be used and is empty where nothing speaks against it.
 
-    `remedy` is one command, or empty where none would help.
+    `remedy` is one command, or empty where none would help. `although_listed`: the reason counts also where the backend
+    lists devices.
     """
 
     observations: tuple[Observation, ...] = ()
     reason: str = ""
     remedy: str = ""
+    although_listed: bool = False
 
     @property
     def in_one_line(self) -> str:

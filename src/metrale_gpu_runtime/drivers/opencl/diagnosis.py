@@ -12,11 +12,10 @@ from typing import Any
 
 from ..diagnosis import BROKEN, FOUND, MISSING, NOTE, Diagnosis, Observation, variables
 from ..probing import ChildEnd, run_probe
-from ..remedies import as_root, family, in_container, software_opencl, system_packages
+from ..remedies import POCL, as_root, family, in_container, software_opencl, system_packages
 from . import vendor_probe
 from .vendors import (
     ALL_VARIABLES,
-    DEFAULT_FOLDER,
     KHRONOS,
     OCL_ICD,
     VARIABLES,
@@ -27,7 +26,6 @@ from .vendors import (
     default_places,
     kind_of,
     places,
-    read_folder,
     set_variables,
 )
 
@@ -71,7 +69,9 @@ def diagnose() -> Diagnosis:
     """Look at all of it, in child processes. Opens nothing here; never raises for what a driver does."""
     if importlib.util.find_spec("pyopencl") is None:
         return _without_bindings()
-    bindings = run_probe(vendor_probe.BINDINGS)
+    with tempfile.TemporaryDirectory(prefix="metrale-doctor-") as kept:
+        # What PoCL compiles when it is tried is kept by nobody.
+        bindings = run_probe(vendor_probe.BINDINGS, environment={"POCL_CACHE_DIR": kept})
     if "version" not in bindings.told:
         detail = bindings.problem or "told nothing"
         seen = Observation("pyopencl", BROKEN, f"cannot be imported: {detail}", _import_places())
@@ -97,10 +97,13 @@ def diagnose() -> Diagnosis:
 
 
 def _without_bindings() -> Diagnosis:
-    vendors = read_folder(DEFAULT_FOLDER)
-    seen = (Observation("pyopencl", MISSING, "not installed", _import_places()), _of_place(vendors))
-    remedy = _INSTALL if vendors.entries else software_opencl(reads_wheels=True)
-    return Diagnosis(seen, "the Python bindings (pyopencl) are not installed", remedy)
+    # The loader of pip's pyopencl, which would read this.
+    loader = Loader("", OCL_ICD)
+    read = places(loader, os.environ)
+    seen = [Observation("pyopencl", MISSING, "not installed", _import_places())]
+    seen += [*_variables(loader, os.environ), *(_of_place(each) for each in read)]
+    remedy = _INSTALL if any(place.entries for place in read) else software_opencl(reads_wheels=True)
+    return Diagnosis(tuple(seen), "the Python bindings (pyopencl) are not installed", remedy)
 
 
 def _import_places() -> tuple[str, ...]:
@@ -220,6 +223,20 @@ def _conclude(
     platforms = bindings.told.get("platforms", ())
     if any(each["devices"] for each in platforms):
         observations.append(Observation("OpenCL platforms", FOUND, _shown(platforms), ("clGetPlatformIDs",)))
+        refused: Mapping[str, str] = bindings.told.get("refuses_all", {})
+        for device, said in refused.items():
+            detail = f"{device} compiles nothing here, not even an empty kernel: {said}"
+            observations.append(Observation("OpenCL compiler", BROKEN, detail, ("clBuildProgram",)))
+        if all(device in refused for each in platforms for device in each["devices"]):
+            device, said = next(iter(refused.items()))
+            reason = f"{device} is listed and compiles nothing, not even an empty kernel: {said}"
+            chosen = set_variables(loader, os.environ) if loader is not None else ()
+            others = loader is not None and any(
+                place.entries and not place.path.startswith(loader.own_folder or "\0")
+                for place in default_places(loader)
+            )
+            remedy = f"unset {' '.join(chosen)}" if chosen and others else system_packages(POCL)
+            return Diagnosis(tuple(observations), reason, remedy, although_listed=True)
         return Diagnosis(tuple(observations))
     said = _shown(platforms) if platforms else str(bindings.told.get("refused", "")) or bindings.problem
     observations.append(Observation("OpenCL platforms", MISSING, said or "none", ("clGetPlatformIDs",)))

@@ -17,6 +17,7 @@ _ALL_DEVICES = 0xFFFFFFFF
 _TYPES = {1 << 1: "CPU", 1 << 2: "GPU", 1 << 3: "accelerator", 1 << 4: "custom device"}
 _DEVICE_NOT_FOUND, _PLATFORM_NOT_FOUND = -1, -1001
 _LOADER_VERSION, _LOADER_VENDOR = 2, 4
+_POCL = "Portable Computing Language"
 
 BINDINGS = f"from {__name__} import print_bindings; print_bindings()"
 LOADER = f"import sys; from {__name__} import print_loader; print_loader(sys.argv[1])"
@@ -48,6 +49,41 @@ def print_bindings() -> None:
             devices, problem = [], str(error)
         described.append({"name": platform.name, "version": platform.version, "devices": devices, "problem": problem})
     tell(**facts, platforms=described)
+    # pip's PoCL lists a device on each machine, and compiles nothing for a processor that is younger than its LLVM.
+    refused = {
+        _of_bindings(device): said
+        for platform in found
+        if platform.name == _POCL
+        for device in _devices(pyopencl, platform)
+        if (said := _refuses_all(pyopencl, device))
+    }
+    tell(**facts, platforms=described, refuses_all=refused)
+
+
+def _devices(cl: Any, platform: Any) -> list[Any]:
+    try:
+        return list(platform.get_devices())
+    except cl.Error:
+        return []
+
+
+def _refuses_all(cl: Any, device: Any) -> str:
+    """What the device's compiler says of a kernel that does nothing; empty where it takes it."""
+    program = None
+    try:
+        program = cl._cl._Program(cl.Context([device]), "kernel void nothing(void) {}")
+        program._build(b"", [device])
+    except cl.Error as error:
+        lines = _log(cl, program, device).splitlines() if program is not None else []
+        return next((line.strip() for line in lines if "error" in line), str(error))
+    return ""
+
+
+def _log(cl: Any, program: Any, device: Any) -> str:
+    try:
+        return str(program.get_build_info(device, cl.program_build_info.LOG))
+    except cl.Error:
+        return ""
 
 
 def _of_bindings(device: Any) -> str:
