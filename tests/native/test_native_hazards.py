@@ -213,11 +213,11 @@ def test_a_prepared_launch_may_be_called_while_a_slots_former_value_goes() -> No
 # ---------------------------------------------------------------- threads, forks, ends
 
 
-def many_threads(thread_count: int, calls: int) -> tuple[list[str], int]:
+def many_threads(thread_count: int, calls: int, kind: str = "cuda") -> tuple[list[str], int]:
     """Every form from each of so many threads at once, on streams of their own and on the default one."""
     import metrale_gpu_runtime as mg
 
-    world = _world()
+    world = _world(kind)
     gpu, kernel = world.gpu, world.kernels["scale"]
     forms = _forms(world)
     with gpu.sequence() as sequence:
@@ -259,11 +259,14 @@ def many_threads(thread_count: int, calls: int) -> tuple[list[str], int]:
     return errors, made
 
 
-def test_eight_threads_launch_in_every_form_at_once() -> None:
+@pytest.mark.parametrize(("kind", "calls"), [("cuda", 60), ("mock", 25), ("cpu", 10), ("opencl", 25)])
+def test_eight_threads_launch_in_every_form_at_once(kind: str, calls: int) -> None:
     """Nothing is lost or raised when eight threads launch in all forms at once, and every launch has a number."""
-    errors, made = native("many_threads", 8, 60)
+    if kind == "opencl":
+        require_rung("pocl")
+    errors, made = native("many_threads", 8, calls, kind)
     # A sequence of two counts twice; every thread makes seven other forms and five launches with memory of its own.
-    assert (errors, made) == ([], 8 * 60 * (7 + 2 + 5))
+    assert (errors, made) == ([], 8 * calls * (7 + 2 + 5))
 
 
 def fork_in_the_middle(count: int) -> list[int]:
