@@ -146,6 +146,11 @@ def make_callback(ffi: Any, name: str, function: Callable[..., None]) -> Any:
     return ffi.callback(name, function, onerror=on_error)
 
 
+def call_and_keep(results: list[Any], call: Callable[..., Any], *arguments: Any) -> None:
+    """Append what a call of wgpu's returns, in one step of the interpreter, which no signal's handler can come into."""
+    results.extend(map(call, *((each,) for each in arguments)))
+
+
 def raise_interrupt() -> None:
     """Raise what interrupted a callback, if anything did."""
     if _interrupts:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...errors import DriverFault
 from ...host_address import address_of
-from .bindings import Bindings, make_callback
+from .bindings import Bindings, call_and_keep, make_callback
 from .device import Device
 from .memory import make_buffer
 
@@ -95,16 +95,15 @@ class Readbacks:
             for native in natives:
                 self._device.bindings.lib.wgpuBufferRelease(native)
 
-    def map(self, native: Any, nbytes: int) -> tuple[int, threading.Event]:
-        """Ask for a mapping of a buffer's first bytes: the number of the answer, and the event of its coming."""
+    def map(self, native: Any, nbytes: int, number: int, asked: list[Any]) -> None:
+        """Ask for a mapping of a buffer's first bytes, of which the event `number` will tell; `asked` is not empty once
+        it was asked for, which wgpu takes only once."""
         bindings = self._device.bindings
-        number, event = _new_event()
         info = bindings.ffi.new("WGPUBufferMapCallbackInfo *")
         info.mode = bindings.lib.WGPUCallbackMode_AllowSpontaneous
         info.callback, info.userdata1 = _callbacks[0].mapped, bindings.ffi.cast("void *", number)
-        bindings.lib.wgpuBufferMapAsync(native, bindings.lib.WGPUMapMode_Read, 0, nbytes, info[0])
+        call_and_keep(asked, bindings.lib.wgpuBufferMapAsync, native, bindings.lib.WGPUMapMode_Read, 0, nbytes, info[0])
         self._device.check("wgpuBufferMapAsync")
-        return number, event
 
     def work_done(self) -> threading.Event:
         """An event that is set, at some poll, when all that is submitted now is done."""
@@ -130,12 +129,12 @@ class Delivery:
     """
 
     __slots__ = (
+        "_asked",
         "_device",
         "_length",
         "_mapped",
         "_native",
         "_nbytes",
-        "_number",
         "_offset",
         "_readbacks",
         "_target",
@@ -155,8 +154,9 @@ class Delivery:
     ) -> None:
         self._device, self._readbacks, self._native, self._length = device, readbacks, native, length
         self._nbytes, self._offset, self._target = nbytes, offset, target
-        self._mapped: threading.Event | None = None
-        self._number = 0
+        # The number and the event of the mapping, and what asking for it returned.
+        self._mapped: tuple[int, threading.Event] | None = None
+        self._asked: list[Any] = []
         self.index = 0
         self.is_over = False
 
@@ -173,17 +173,20 @@ class Delivery:
     def complete(self) -> None:
         """Copy to the host; the submission is over. Raises DriverFault when the buffer cannot be mapped."""
         if self._mapped is None:
-            self._number, self._mapped = self._readbacks.map(self._native, self._nbytes)
-        while not self._mapped.is_set():
+            self._mapped = _new_event()
+        number, mapped = self._mapped
+        if not self._asked:
+            self._readbacks.map(self._native, self._nbytes, number, self._asked)
+        while not mapped.is_set():
             # Done is what it waits for: this is a look at the queue, which tells of mappings.
             self._device.wait(self.index)
-            if not self._mapped.is_set():
-                self._mapped.wait(0.0005)
+            if not mapped.is_set():
+                mapped.wait(0.0005)
                 self._device.check_alive()
         lib, ffi = self._device.bindings.lib, self._device.bindings.ffi
         # Asking for the bytes of a buffer that went with its device would end the process.
         self._device.probe()
-        status = _statuses[self._number]
+        status = _statuses[number]
         if status != lib.WGPUMapAsyncStatus_Success:
             self._is_told()
             lib.wgpuBufferRelease(self._native)
@@ -199,12 +202,13 @@ class Delivery:
 
     def _is_told(self) -> None:
         self.is_over = True
-        _statuses.pop(self._number, None)
+        if self._mapped is not None:
+            _statuses.pop(self._mapped[0], None)
 
     def discard(self) -> None:
         """Nothing will be copied, or nobody waits for it any more."""
         if not self.is_over:
-            self.is_over = True
-            _waiting.pop(self._number, None)
-            _statuses.pop(self._number, None)
+            self._is_told()
+            if self._mapped is not None:
+                _waiting.pop(self._mapped[0], None)
             self._device.bindings.lib.wgpuBufferRelease(self._native)

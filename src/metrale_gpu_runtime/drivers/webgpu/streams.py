@@ -14,11 +14,11 @@ Source: GPUCommandEncoder, GPUComputePassEncoder, GPUQueue.submit (WebGPU).
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any
 
 from ...errors import DriverFault
 from .bind_groups import BindGroups
+from .bindings import call_and_keep
 from .device import Device
 from .faults import refused_work
 from .pace import BUSY_COUNT, MAX_OPERATIONS, Pace
@@ -122,7 +122,7 @@ class WebgpuStream:
         if self.compute is None:
             encoder = self.open_encoder()
             self.pipeline = None
-            _call_and_keep(
+            call_and_keep(
                 self._passes, self._lib.wgpuCommandEncoderBeginComputePass, encoder, self._device.bindings.ffi.NULL
             )
             self.compute = self._passes[0]
@@ -137,7 +137,7 @@ class WebgpuStream:
         if not stages:
             self._device.check_alive()
             self.tell_pending()
-            _call_and_keep(
+            call_and_keep(
                 stages,
                 self._lib.wgpuDeviceCreateCommandEncoder,
                 self._device.native,
@@ -151,7 +151,7 @@ class WebgpuStream:
             self.compute = None
             compute = passes[0]
             if len(passes) == 1:
-                _call_and_keep(passes, self._lib.wgpuComputePassEncoderEnd, compute)
+                call_and_keep(passes, self._lib.wgpuComputePassEncoderEnd, compute)
             passes.clear()
             self._lib.wgpuComputePassEncoderRelease(compute)
 
@@ -190,7 +190,7 @@ class WebgpuStream:
         lib, device = self._lib, self._device
         self._end_pass()
         if len(stages) == 1:
-            _call_and_keep(stages, lib.wgpuCommandEncoderFinish, stages[0], device.bindings.ffi.NULL)
+            call_and_keep(stages, lib.wgpuCommandEncoderFinish, stages[0], device.bindings.ffi.NULL)
         if len(stages) == 2:
             if self._values is not None:
                 self._values.write()
@@ -201,7 +201,7 @@ class WebgpuStream:
                     self._abandon()
                     raise refused_work(device.name, error, device.lost, ordinals)
             self._place[0] = stages[1]
-            _call_and_keep(stages, lib.wgpuQueueSubmitForIndex, device.queue, 1, self._place)
+            call_and_keep(stages, lib.wgpuQueueSubmitForIndex, device.queue, 1, self._place)
         encoder, commands, index = stages
         self._sent(index)
         self._operations = 0
@@ -309,7 +309,7 @@ class WebgpuStream:
         # One at a time: whoever finds nothing left to hand over must find it handed over.
         with self._settling:
             with self.lock:
-                done = [each for each in self._deliveries if 0 < each.index <= index]
+                done = [each for each in self._deliveries if 0 < each.index <= index and not each.is_over]
             try:
                 for delivery in done:
                     delivery.complete()
@@ -341,8 +341,3 @@ class WebgpuStream:
                     values.release()
             self._values = None
             self._retired.clear()
-
-
-def _call_and_keep(results: list[Any], call: Callable[..., Any], *arguments: Any) -> None:
-    """Append what a call of wgpu's returns, in one step of the interpreter, which no signal's handler can come into."""
-    results.extend(map(call, *((each,) for each in arguments)))
