@@ -18,6 +18,7 @@ from ...errors import CompileError, DriverError, ModuleLoadError
 from .bindings import Bindings
 from .compiling import build_binary, build_options, build_source, build_spirv, source_text
 from .kernels import COMPILE_WORK_GROUP_SIZE, LOCAL_MEM_SIZE, WORK_GROUP_SIZE, ClKernel
+from .pocl_turns import building
 from .probing import probe
 from .reflection import TypeFacts, read_arguments
 
@@ -28,6 +29,13 @@ def program_of(
     bindings: Bindings, context: Any, device: Any, image: CodeImage, *, name: str, code_cache: CodeCache
 ) -> tuple[Any, str]:
     """(cl_program, the compiler's log) of OpenCL C or SPIR-V. Raises CompileError, ModuleLoadError, NotSupported."""
+    with building(device):
+        return _program_of(bindings, context, device, image, name=name, code_cache=code_cache)
+
+
+def _program_of(
+    bindings: Bindings, context: Any, device: Any, image: CodeImage, *, name: str, code_cache: CodeCache
+) -> tuple[Any, str]:
     build = build_spirv if image.format == "spirv" else build_source
     entry = _entry(code_cache, device, image, image.path or image.name, ["program"])
     if entry.data is not None:
@@ -69,7 +77,10 @@ def types_of(
         else:
             entry.used()
             return known
-    found = probe(bindings, context, device, image, needed, wanted, has_half=has_half, has_double=has_double, name=name)
+    with building(device):
+        found = probe(
+            bindings, context, device, image, needed, wanted, has_half=has_half, has_double=has_double, name=name
+        )
     facts = {each: (known.nbytes, known.align, known.name) for each, known in found.items()}
     entry.keep(json.dumps(facts).encode())
     return found

@@ -29,6 +29,11 @@ def provide_folder() -> None:
     os.environ[VARIABLE] = _temporary
 
 
+def folder() -> str:
+    """The folder that PoCL uses under this environment."""
+    return os.environ.get(VARIABLE) or _default()
+
+
 def warn_of_needs() -> None:
     """Say that compiled kernels do not outlive this process, or that there is no linker, where that is so."""
     if shutil.which("ld") is None:
