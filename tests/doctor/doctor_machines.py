@@ -77,3 +77,18 @@ def lavapipe() -> Path:
     """The library of this system's software Vulkan."""
     path = next(iter(sorted(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))))
     return Path(str(json.loads(path.read_text())["ICD"]["library_path"]))
+
+
+def compile_nothing() -> str:
+    """What the default OpenCL device says to an empty kernel when it refuses it; "" where it compiles it. In a child:
+    the loader reads its folders once."""
+    from metrale_gpu_runtime import open_backend
+    from metrale_gpu_runtime.errors import CompileError
+
+    with open_backend("opencl") as gpu:
+        try:
+            module = gpu.load_module("nothing", source="kernel void nothing(void) {}")
+        except CompileError as error:
+            return error.log
+        assert module["nothing"].signature is not None
+        return ""

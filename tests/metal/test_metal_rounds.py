@@ -96,7 +96,7 @@ def test_rounds_of_memory_and_launches_end_as_they_began(metal_standin: MetalSta
                 for _ in range(count):
                     turn()
                 rounds.end()
-                return metal_standin.live(), gpu.live_bytes(), gpu._driver._temporaries.live_count
+                return metal_standin.live_at_rest(), gpu.live_bytes(), gpu._driver._temporaries.live_count
 
             before = many(WARM)
             blocks = blocks_of_python(metal_standin)

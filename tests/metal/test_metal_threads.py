@@ -138,7 +138,7 @@ def settle(*devices: GpuBackend) -> None:
 
 def settled(standin: MetalStandIn) -> dict[str, list[int]]:
     """What is alive but for the temporary buffers that are kept for the next use, whose number varies."""
-    found = standin.live()
+    found = standin.live_at_rest()
     found.pop("MTLBuffer", None)
     return found
 
