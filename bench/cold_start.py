@@ -53,9 +53,17 @@ SOURCES = {
     ".metal": "#include <metal_stdlib>\nkernel void vector_add(device const float* a [[buffer(0)]],\n"
     "    device const float* b [[buffer(1)]], device float* c [[buffer(2)]], constant uint& n [[buffer(3)]],\n"
     "    uint i [[thread_position_in_grid]]) { if (i < n) c[i] = a[i] + b[i]; }\n",
+    ".cl": "kernel void vector_add(global const float *a, global const float *b, global float *c, uint n) {\n"
+    "    size_t i = get_global_id(0);\n    if (i < n) c[i] = a[i] + b[i];\n}\n",
+    ".wgsl": "@group(0) @binding(0) var<storage, read> a: array<f32>;\n"
+    "@group(0) @binding(1) var<storage, read> b: array<f32>;\n"
+    "@group(0) @binding(2) var<storage, read_write> c: array<f32>;\n"
+    "@group(0) @binding(3) var<uniform> n: u32;\n"
+    "@compute @workgroup_size(256) fn vector_add(@builtin(global_invocation_id) id: vec3<u32>) {\n"
+    "    if (id.x < n) { c[id.x] = a[id.x] + b[id.x]; }\n}\n",
 }
 """The kernel for the backends that take no PTX; each compiles it, which is part of loading it."""
-BACKENDS = ("mock", "cpu", "cuda over the stand-in", "cuda", "hip", "metal")
+BACKENDS = ("mock", "cpu", "cuda over the stand-in", "cuda", "hip", "metal", "opencl", "webgpu")
 BREAKDOWN = """
 import json, sys, time
 marks = [("", time.process_time())]
