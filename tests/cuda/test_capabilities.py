@@ -11,7 +11,7 @@ from kernels_for_launch import PTX
 import metrale_gpu_runtime as mg
 from metrale_gpu_runtime.driver import CodeImage
 from metrale_gpu_runtime.drivers.cuda import api
-from metrale_gpu_runtime.drivers.session.memory import host_available_bytes
+from metrale_gpu_runtime.drivers.host_memory import host_available_nbytes
 
 
 def test_limits_are_the_devices(standin) -> None:
@@ -95,7 +95,7 @@ def test_an_integrated_device_counts_the_hosts_memory(standin) -> None:
     with mg.open_backend("cuda") as gpu:
         assert gpu.capabilities.unified_memory
         first = gpu.alloc(total - (1 << 20))
-        host = host_available_bytes()
+        host = host_available_nbytes()
         assert host is not None
         assert gpu.driver.device_free_memory() <= 1 << 20
         assert abs(gpu.driver.memory_figures()[0] - host) < host // 2

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from metrale_gpu_runtime.drivers.session.memory import free_bytes, host_available_bytes
+from metrale_gpu_runtime.drivers.host_memory import host_available_nbytes
+from metrale_gpu_runtime.drivers.session.memory import free_bytes
 
 MIB = 1 << 20
 
@@ -33,10 +34,10 @@ def test_the_hosts_figure_is_the_systems(monkeypatch: pytest.MonkeyPatch) -> Non
 
     text = "MemTotal:       16000 kB\nMemFree:         5000 kB\nMemAvailable:    7000 kB\n"
     monkeypatch.setattr(builtins, "open", lambda *_, **__: io.StringIO(text))
-    assert host_available_bytes() == 7000 * 1024
+    assert host_available_nbytes() == 7000 * 1024
 
     def missing(*_: object, **__: object) -> None:
         raise FileNotFoundError
 
     monkeypatch.setattr(builtins, "open", missing)
-    assert host_available_bytes() is None
+    assert host_available_nbytes() is None

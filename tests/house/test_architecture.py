@@ -82,7 +82,16 @@ ENGINE, DRIVERS = FLOORS[3], FLOORS[2]
 
 # CUDA and HIP are two vocabularies of one session; children that list devices or try a driver, what they found, and that a process was forked, are any driver's.
 SHARED_BY = {"cuda": ("session",), "hip": ("session",)}
-SHARED_BY_ALL = ("diagnosis", "forks", "invented_addresses", "listing", "probing", "remedies")
+SHARED_BY_ALL = (
+    "diagnosis",
+    "forks",
+    "host_memory",
+    "invented_addresses",
+    "listing",
+    "probing",
+    "remedies",
+    "stray_addresses",
+)
 
 
 def _floor(room: str) -> int:

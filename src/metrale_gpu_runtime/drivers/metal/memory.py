@@ -6,17 +6,15 @@ well, by which it is known to the engine; both lead to the same buffer.
 
 from __future__ import annotations
 
-import ctypes
-import ctypes.util
-import os
-import sys
 import threading
 from dataclasses import dataclass
 from typing import Any
 
 from ...driver import MemoryKind
-from ...errors import BackendUnavailable, DriverError, InvalidPointer, OutOfDeviceMemory
+from ...errors import BackendUnavailable, DriverError, OutOfDeviceMemory
 from ...ranges import RangeMap
+from ..host_memory import host_available_nbytes
+from ..stray_addresses import stray
 from .bindings import Bindings
 from .temporaries import Temporaries, host_address
 
@@ -107,7 +105,7 @@ class Memory:
             allocation = self._ranges.find(address, nbytes)
             near = self._ranges.nearest(address) if allocation is None else None
         if allocation is None:
-            raise _stray(address, nbytes, near, what or "metal", self._name)
+            raise stray(address, nbytes, near, what or "metal", self._name)
         offset = address - allocation.base
         if not 0 <= offset < allocation.nbytes:
             offset = address - allocation.host
@@ -207,56 +205,3 @@ def _starts(allocation: Allocation) -> tuple[int, ...]:
     if allocation.kind is MemoryKind.PINNED and allocation.host != allocation.base:
         return allocation.base, allocation.host
     return (allocation.base,)
-
-
-def _stray(address: int, nbytes: int, near: tuple[Allocation, int] | None, what: str, device: str) -> InvalidPointer:
-    if address == 0:
-        return InvalidPointer(f"{what}: null; {device} binds memory, and null is none", address=0, nbytes=nbytes)
-    place = "there is none"
-    if near is not None:
-        allocation, distance = near
-        last = "the last of" if distance > 0 else "the end of"
-        how = f"{distance:,} bytes past" if distance > 0 else f"{nbytes:,} bytes from there run past"
-        if distance < 0:
-            how, last = f"{-distance:,} bytes before", "the first of"
-        place = f"{how} {last} the {allocation.nbytes:,} bytes at {allocation.base:#x}"
-    return InvalidPointer(
-        f"{what}: {address:#x} lies in no live allocation on {device}: {place}", address=address, nbytes=nbytes
-    )
-
-
-def host_available_nbytes() -> int | None:
-    """What the host could give to new programs without swapping, None where the system does not tell.
-
-    On macOS: pages that are free, read ahead, purgeable, or hold files (sysctl vm.page_…_count).
-    """
-    if sys.platform == "darwin":
-        return _darwin_available_nbytes()
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        return None
-    return None
-
-
-_RECLAIMABLE = (
-    b"vm.page_free_count",
-    b"vm.page_speculative_count",
-    b"vm.page_purgeable_count",
-    b"vm.page_pageable_external_count",
-)
-
-
-def _darwin_available_nbytes() -> int | None:
-    library = ctypes.CDLL(None, use_errno=True)
-    pages = 0
-    for name in _RECLAIMABLE:
-        value, size = ctypes.c_uint64(0), ctypes.c_size_t(8)
-        # The counts have 4 bytes in some versions and 8 in others; little-endian, both arrive right.
-        if library.sysctlbyname(name, ctypes.byref(value), ctypes.byref(size), None, ctypes.c_size_t(0)) != 0:
-            return None
-        pages += value.value
-    return pages * os.sysconf("SC_PAGE_SIZE")

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...driver import MemoryKind
 from ...errors import NotSupported, OutOfDeviceMemory
+from ..host_memory import host_available_nbytes
 from .bindings import Bindings
 from .faults import NO_MEMORY, fault, is_lost, refused, refused_by
 
@@ -84,7 +85,7 @@ class Memory(ABC):
         """
         total = int(self._device.global_mem_size)
         if bool(self._device.host_unified_memory):
-            available = _host_available_nbytes()
+            available = host_available_nbytes()
             left = max(0, total - self._taken)
             return (left if available is None else min(left, available)), total
         if "cl_amd_device_attribute_query" in str(self._device.extensions).split():
@@ -117,15 +118,3 @@ class Memory(ABC):
             nbytes=nbytes,
             total=total,
         )
-
-
-def _host_available_nbytes() -> int | None:
-    """What the host could give to new programs without swapping, None where the system does not tell."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        return None
-    return None

@@ -17,6 +17,7 @@ from ...geometry import Geometry
 from ...handles import EventHandle, GraphHandle, KernelHandle, ModuleHandle, StreamHandle
 from ...host_address import address_of
 from ...layout import ArgumentLayout
+from ..host_memory import host_available_nbytes
 from .api import ApiError, DriverApi
 from .calls import Calls
 from .capabilities import read_capabilities
@@ -24,7 +25,7 @@ from .contexts import DeviceContext
 from .faults import Faults
 from .graphs import Graphs
 from .launching import SessionLaunchTarget
-from .memory import AddressRanges, Memory, free_bytes, host_available_bytes
+from .memory import AddressRanges, Memory, free_bytes
 from .modules import Modules
 from .streams import Events, Streams
 
@@ -122,7 +123,7 @@ class SessionDriver(Driver):
     def memory_figures(self) -> tuple[int, int]:
         free, total = self._calls.ask(self._api.memory_info)
         is_integrated = self.capabilities.unified_memory
-        return free_bytes(free, is_integrated, host_available_bytes() if is_integrated else None), total
+        return free_bytes(free, is_integrated, host_available_nbytes() if is_integrated else None), total
 
     def device_free_memory(self) -> int:
         return self._calls.ask(self._api.memory_info)[0]

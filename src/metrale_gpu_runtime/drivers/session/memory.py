@@ -167,15 +167,3 @@ def free_bytes(driver_free: int, is_integrated: bool | None, host_available: int
     if not is_integrated or host_available is None:
         return driver_free
     return max(driver_free, host_available)
-
-
-def host_available_bytes() -> int | None:
-    """What the host could give to new programs without swapping, where the system tells (/proc/meminfo)."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        return None
-    return None

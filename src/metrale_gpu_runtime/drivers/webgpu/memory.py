@@ -10,9 +10,10 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...errors import InvalidPointer, NotSupported, OutOfDeviceMemory
+from ...errors import NotSupported, OutOfDeviceMemory
 from ...ranges import RangeMap
 from ..invented_addresses import invented_addresses
+from ..stray_addresses import stray
 from .bind_groups import BindGroups, Key
 from .device import Device
 
@@ -97,7 +98,7 @@ class Memory:
             allocation = self._ranges.find(address, nbytes)
             near = self._ranges.nearest(address) if allocation is None else None
         if allocation is None:
-            raise _stray(address, nbytes, near, what, self._device.name)
+            raise stray(address, nbytes, near, what, self._device.name)
         return allocation, address - allocation.base
 
     # ------------------------------------------------ figures
@@ -141,19 +142,3 @@ def make_buffer(device: Device, length: int, usage: int, nbytes: int | None = No
             )
         device.refuse(error, "wgpuDeviceCreateBuffer")
     return native
-
-
-def _stray(address: int, nbytes: int, near: tuple[Allocation, int] | None, what: str, device: str) -> InvalidPointer:
-    if address == 0:
-        return InvalidPointer(f"{what}: null; {device} binds memory, and null is none", address=0, nbytes=nbytes)
-    place = "there is none"
-    if near is not None:
-        allocation, distance = near
-        last = "the last of" if distance > 0 else "the end of"
-        how = f"{distance:,} bytes past" if distance > 0 else f"{nbytes:,} bytes from there run past"
-        if distance < 0:
-            how, last = f"{-distance:,} bytes before", "the first of"
-        place = f"{how} {last} the {allocation.nbytes:,} bytes at {allocation.base:#x}"
-    return InvalidPointer(
-        f"{what}: {address:#x} lies in no live allocation on {device}: {place}", address=address, nbytes=nbytes
-    )
