@@ -574,8 +574,8 @@ RULES: dict[str, tuple[Break, ...]] = {
         ),
         Break(
             MEMORY,
-            "        if allocation is None:\n            raise _stray",
-            "        if False:\n            raise _stray",
+            "        if allocation is None:\n            raise stray",
+            "        if False:\n            raise stray",
             (_LAUNCH + "test_an_argument_that_is_refused_leaves_everything_usable",),
         ),
     ),

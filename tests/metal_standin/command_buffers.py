@@ -179,6 +179,7 @@ class CommandBuffer(Base):
 
     def do_commit(self) -> None:
         self._may_encode("commit")
+        self.queue.prepare()
         with self.world.change:
             self.is_committed = True
             self.status = _STATUS["Committed"]

@@ -94,16 +94,22 @@ class CommandQueue(Base):
             raise journal.abort("MTLCommandQueue commandBufferWithDescriptor: the descriptor is nil")
         return self._make(descriptor.values["retainedReferences"], descriptor.values["errorOptions"])
 
+    def prepare(self) -> None:
+        """Have a thread that runs what is committed. Never with the lock held: `start` waits for the new thread, in
+        which the collector may run first, and what it lets go of takes the lock."""
+        with self.world.change:
+            if self.thread is not None:
+                return
+            # As a thread of the package's own, that of a Metal queue being nobody's in Python.
+            self.thread = threading.Thread(
+                target=self._work, name=f"metrale-stand-in Metal queue {self.ordinal}", daemon=True
+            )
+        self.thread.start()
+
     def enter(self, buffer: CommandBuffer) -> None:
-        """Take one committed command buffer."""
+        """Take one committed command buffer. `prepare` comes before it."""
         with self.world.change:
             self.waiting.append(buffer)
-            if self.thread is None:
-                # As a thread of the package's own, that of a Metal queue being nobody's in Python.
-                self.thread = threading.Thread(
-                    target=self._work, name=f"metrale-stand-in Metal queue {self.ordinal}", daemon=True
-                )
-                self.thread.start()
             self.world.change.notify_all()
 
     def _work(self) -> None:

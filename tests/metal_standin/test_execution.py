@@ -11,6 +11,7 @@ import pytest
 
 from .control import MetalStandIn
 from .fixtures import metal_standin
+from .ownership import lock
 from .setting import Setting
 
 __all__ = ["metal_standin"]
@@ -359,3 +360,19 @@ def test_no_devices_and_a_world_of_its_own(metal_standin: MetalStandIn) -> None:
     assert metal_standin.live() == {}
     with pytest.raises(KeyError, match="colour"):
         metal_standin.reset(colour=3)
+
+
+def test_a_queues_thread_is_started_without_the_lock(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The collector may run first in a new thread, and lets go of objects, which takes the lock; its starter waits."""
+    start, owned = threading.Thread.start, []
+
+    def noted(thread: threading.Thread) -> None:
+        owned.append(lock._is_owned())  # type: ignore[attr-defined]
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", noted)
+    with setting.objc.autorelease_pool():
+        commands = setting.queue.commandBuffer()
+        commands.commit()
+        commands.waitUntilCompleted()
+    assert owned == [False]

@@ -121,7 +121,9 @@ class World:
         with self.change:
             self.is_over = True
             self.change.notify_all()
-            threads = [queue.thread for queue in self.queues if queue.thread is not None]
+            threads = [
+                queue.thread for queue in self.queues if queue.thread is not None and queue.thread.ident is not None
+            ]
         for thread in threads:
             if thread is not threading.current_thread():
                 thread.join(timeout=10)
