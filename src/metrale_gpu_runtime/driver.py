@@ -20,7 +20,7 @@ from typing import Final
 
 from .capabilities import Capabilities
 from .code_cache import NOTHING_KEPT, CodeCache
-from .errors import NotSupported
+from .errors import LimitExceeded, NotSupported
 from .geometry import Geometry
 from .handles import DEFAULT_STREAM, EventHandle, GraphHandle, KernelHandle, ModuleHandle, StreamHandle
 from .layout import ArgumentKind, ArgumentLayout
@@ -613,6 +613,18 @@ class Driver(ABC):
     def close(self) -> None:
         """Give everything back. Called once, after all streams were synchronised or the context was lost.
         Never raises, never hangs."""
+
+    def _require_no_priority(self, priority: int, device: str, why: str) -> None:
+        """For drivers whose streams have none: LimitExceeded for any but 0; `why` is a sentence without its end."""
+        if priority:
+            raise LimitExceeded(
+                kernel="create_stream",
+                what="priority",
+                asked=priority,
+                limit=0,
+                device=device,
+                advice=f"{why}; leave it out",
+            )
 
     def _lacks(self, feature: str) -> NotSupported:
         return NotSupported(f"{self.name}: {feature} is not supported here", backend=self.name, feature=feature)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -28,3 +30,13 @@ class ArgumentLayout:
     sizes: tuple[int, ...]
     alignments: tuple[int, ...]
     nbytes: int
+
+    def reader(self, places: Sequence[int]) -> struct.Struct:
+        """Reads arguments out of an image, by rising offset: pointers as numbers, values as bytes."""
+        text, end = "<", 0
+        for at in places:
+            offset, size = self.offsets[at], self.sizes[at]
+            text += f"{offset - end}x" if offset > end else ""
+            text += "Q" if self.kinds[at] is ArgumentKind.POINTER else f"{size}s"
+            end = offset + size
+        return struct.Struct(text)

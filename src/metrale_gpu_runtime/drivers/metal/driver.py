@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...driver import CodeImage, Driver, FunctionAttributes, FunctionConstant, LaunchTarget, MemoryKind
-from ...errors import LimitExceeded, NotSupported
+from ...errors import NotSupported
 from ...handles import DEFAULT_STREAM, EventHandle, KernelHandle, ModuleHandle, StreamHandle
 from ...layout import ArgumentLayout
 from .bindings import Bindings
@@ -98,15 +98,7 @@ class MetalDriver(Driver):
 
     def create_stream(self, priority: int = 0) -> StreamHandle:
         """Metal's command queues have no priorities: LimitExceeded for any but 0."""
-        if priority:
-            raise LimitExceeded(
-                kernel="create_stream",
-                what="priority",
-                asked=priority,
-                limit=0,
-                device=self._name,
-                advice="Command queues of Metal have no priorities; leave it out",
-            )
+        self._require_no_priority(priority, self._name, "Command queues of Metal have no priorities")
         stream = self._new_stream()
         handle = StreamHandle(next(self._handles))
         self._streams[handle] = stream

@@ -9,7 +9,6 @@ Source: MTLComputeCommandEncoder.
 from __future__ import annotations
 
 import ctypes
-import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -64,7 +63,7 @@ class MetalLaunchTarget(LaunchTarget):
             size for size, kind in zip(layout.sizes, layout.kinds, strict=True) if kind is ArgumentKind.LOCAL
         )
         self._check_count(len(places))
-        self._struct = _image_struct(layout, places)
+        self._struct = layout.reader(places)
         # In the order of the image: (is it a pointer, binding, number of the argument)
         self._slots = tuple(
             (layout.kinds[at] is ArgumentKind.POINTER, binding, at)
@@ -269,14 +268,3 @@ class MetalLaunchTarget(LaunchTarget):
                     advice="Positions in the grid are 32-bit numbers in Metal; launch it in parts, or spread the "
                     "threads over another axis",
                 )
-
-
-def _image_struct(layout: ArgumentLayout, places: list[int]) -> struct.Struct:
-    """Reads the arguments at these places out of an image: pointers as numbers, values as bytes."""
-    text, end = "<", 0
-    for at in places:
-        offset, size = layout.offsets[at], layout.sizes[at]
-        text += f"{offset - end}x" if offset > end else ""
-        text += "Q" if layout.kinds[at] is ArgumentKind.POINTER else f"{size}s"
-        end = offset + size
-    return struct.Struct(text)

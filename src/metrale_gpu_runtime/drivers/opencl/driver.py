@@ -6,7 +6,7 @@ import itertools
 from contextlib import suppress
 
 from ...driver import CodeImage, Driver, FunctionAttributes, LaunchTarget, MemoryKind, NativeKernelCalls
-from ...errors import GpuError, LimitExceeded, NotSupported
+from ...errors import GpuError, NotSupported
 from ...handles import DEFAULT_STREAM, EventHandle, KernelHandle, ModuleHandle, StreamHandle
 from ...host_address import address_of
 from ...layout import ArgumentLayout
@@ -92,15 +92,7 @@ class OpenclDriver(Driver):
 
     def create_stream(self, priority: int = 0) -> StreamHandle:
         """LimitExceeded for any priority but 0: queues of OpenCL have none."""
-        if priority:
-            raise LimitExceeded(
-                kernel="create_stream",
-                what="priority",
-                asked=priority,
-                limit=0,
-                device=self._name,
-                advice="Command queues of OpenCL have no priorities; leave it out",
-            )
+        self._require_no_priority(priority, self._name, "Command queues of OpenCL have no priorities")
         stream = self._new_stream()
         handle = StreamHandle(next(self._handles))
         self._streams[handle] = stream

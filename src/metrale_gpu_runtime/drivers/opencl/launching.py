@@ -8,7 +8,6 @@ clEnqueueNDRangeKernel, clSetKernelExecInfo.
 from __future__ import annotations
 
 import ctypes
-import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -65,7 +64,7 @@ class OpenclLaunchTarget(LaunchTarget):
         # to be told; a buffer's number never comes again.
         self._addresses_return = memory.handles is None and any(is_pointer for _, is_pointer in self._slots)
         self._locals = tuple((index, size) for index, kind, size, _ in placed if kind is ArgumentKind.LOCAL)
-        self._struct = _image_struct(layout)
+        self._struct = layout.reader([at for at, kind in enumerate(layout.kinds) if kind is not ArgumentKind.LOCAL])
         self._latest: tuple[Geometry | None, _Shape | None] = (None, None)
 
     def submit(self, image: bytes | bytearray, geometry: Geometry, stream: StreamHandle, ordinal: int) -> None:
@@ -192,15 +191,3 @@ class OpenclLaunchTarget(LaunchTarget):
             if is_lost(code):
                 raise fault(self._bindings, code, f"{call} on {self._device}")
             raise refused(self._bindings, call, code, f"kernel {self._kernel.name}")
-
-
-def _image_struct(layout: ArgumentLayout) -> struct.Struct:
-    """Reads the arguments out of an image: pointers as numbers, values as bytes."""
-    text, end = "<", 0
-    for kind, offset, size in zip(layout.kinds, layout.offsets, layout.sizes, strict=True):
-        if kind is ArgumentKind.LOCAL:
-            continue
-        text += f"{offset - end}x" if offset > end else ""
-        text += "Q" if kind is ArgumentKind.POINTER else f"{size}s"
-        end = offset + size
-    return struct.Struct(text)

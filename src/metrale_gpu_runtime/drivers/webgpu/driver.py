@@ -7,7 +7,7 @@ import threading
 from collections.abc import Mapping
 
 from ...driver import CodeImage, Driver, FunctionAttributes, FunctionConstant, LaunchTarget, MemoryKind
-from ...errors import LimitExceeded, NotSupported
+from ...errors import NotSupported
 from ...handles import DEFAULT_STREAM, EventHandle, KernelHandle, ModuleHandle, StreamHandle
 from ...layout import ArgumentLayout
 from .adapters import Adapter
@@ -96,15 +96,7 @@ class WebgpuDriver(Driver):
 
     def create_stream(self, priority: int = 0) -> StreamHandle:
         """WebGPU has one queue: LimitExceeded for any priority but 0."""
-        if priority:
-            raise LimitExceeded(
-                kernel="create_stream",
-                what="priority",
-                asked=priority,
-                limit=0,
-                device=self._device.name,
-                advice="WebGPU has one queue and no priorities; leave it out",
-            )
+        self._require_no_priority(priority, self._device.name, "WebGPU has one queue and no priorities")
         handle = StreamHandle(next(self._handles))
         self._streams[handle] = self._new_stream()
         return handle

@@ -58,8 +58,8 @@ class WebgpuLaunchTarget(LaunchTarget):
         )
         self._groups = kernel.groups
         step = max(int(device.limits.minUniformBufferOffsetAlignment), UNIFORM_GRANULE)
-        self._pointers = _reader(layout, [at for at, _, _ in kernel.storage], "Q")
-        self._uniforms = _reader(layout, [at for at, _, _ in kernel.uniforms], "s")
+        self._pointers = layout.reader([at for at, _, _ in kernel.storage])
+        self._uniforms = layout.reader([at for at, _, _ in kernel.uniforms])
         self._places: list[tuple[int, int]] = []
         text, end = "<", 0
         for at, _, type in kernel.uniforms:
@@ -69,7 +69,7 @@ class WebgpuLaunchTarget(LaunchTarget):
             end += room
         self._packed = struct.Struct(text)
         self._count = len(self._places)
-        self._immediates = _reader(layout, [at for at, _, _ in kernel.immediates], "s")
+        self._immediates = layout.reader([at for at, _, _ in kernel.immediates])
         self._immediate_places = [offset for _, offset, _ in kernel.immediates]
         self._immediate_nbytes = kernel.immediate_nbytes
         # The last image, and what was read of it; replaced as a whole, so that no thread sees a part.
@@ -213,15 +213,3 @@ class WebgpuLaunchTarget(LaunchTarget):
                     expected=type.nbytes,
                     given=layout.sizes[at],
                 )
-
-
-def _reader(layout: ArgumentLayout, places: list[int], code: str) -> struct.Struct:
-    """Reads the arguments at these places out of an image, in their order: pointers as numbers ("Q"), values as bytes
-    ("s")."""
-    text, end = "<", 0
-    for at in places:
-        offset, size = layout.offsets[at], layout.sizes[at]
-        text += f"{offset - end}x" if offset > end else ""
-        text += "Q" if code == "Q" else f"{size}s"
-        end = offset + size
-    return struct.Struct(text)
