@@ -1,4 +1,5 @@
-"""`python -m bench opencl`: our launch beside pyopencl's on the same device, with scalar dtypes declared."""
+"""`python -m bench opencl`: our launch beside pyopencl's on the same device, with scalar dtypes declared; and sequences
+in command buffers beside those whose launches are made one by one."""
 
 from __future__ import annotations
 
@@ -48,10 +49,18 @@ def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
         )
     )
     found: dict[str, dict[int, list[dict[str, Any]]]] = {}
+    recorded: dict[str, dict[int, list[dict[str, Any]]]] = {}
     for memory in MEMORY:
-        with mg.open_backend(spec, memory=memory) as gpu:
+        with (
+            mg.open_backend(spec, memory=memory, command_buffers=False) as gpu,
+            mg.open_backend(spec, memory=memory, command_buffers=True) as recording,
+        ):
             found[memory] = {
                 count: compare(*_rows(gpu, peer, count), pairs=options.pairs, launches=opencl.LAUNCHES)
+                for count in options.shapes
+            }
+            recorded[memory] = {
+                count: compare(*_sequences(gpu, recording, count), pairs=options.pairs, launches=opencl.LAUNCHES)
                 for count in options.shapes
             }
             device = gpu.capabilities.device
@@ -64,7 +73,32 @@ def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
         "launches": opencl.LAUNCHES,
         "is_met": all(is_met(each) for each in found.values()),
         "memory": found,
+        "recorded": recorded,
     }
+
+
+def _sequences(one_by_one: Any, recording: Any, count: int) -> tuple[Any, Any, list[Any]]:
+    """A sequence whose launches are made one by one, and the same one in a command buffer beside it."""
+    from .beside import OursOn
+    from .launch import opencl
+    from .launch.ours import SEQUENCE, SHORT_LENGTH
+
+    shape, loops = SHAPES[count], []
+    for gpu in (one_by_one, recording):
+        ours = OursOn(gpu, f"{shape.kernel} in a sequence", {".cl": opencl.source(shape)})
+        (row,) = ours.rows(shape, [SEQUENCE])
+        ours.check(shape, row)
+        loops.append(row.loop())
+    first, second = loops
+    return (
+        partial(_in_sequences, first, SHORT_LENGTH),
+        one_by_one.synchronize,
+        [(f"{SEQUENCE}, in a command buffer", second, SHORT_LENGTH, recording.synchronize)],
+    )
+
+
+def _in_sequences(loop: Any, length: int, launches: int) -> None:
+    loop(launches // length)
 
 
 def _rows(gpu: Any, peer: Any, count: int) -> tuple[Any, Any, list[Any]]:
@@ -104,4 +138,6 @@ def parts(figures: dict[str, Any]) -> list[Part]:
         method(figures),
         "As a share of `kernel(queue, …)` with declared scalar dtypes and Python numbers, others in each launch:",
         *(table(f"Ours, {MEMORY[memory]}", found) for memory, found in figures["memory"].items()),
+        "As a share of the same sequence whose launches are made one by one:",
+        *(table(f"Recorded, {MEMORY[memory]}", found) for memory, found in figures["recorded"].items()),
     ]

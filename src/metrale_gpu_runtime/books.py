@@ -128,6 +128,8 @@ class BackendBooks:
                 native.flush,
                 native.flush_every,
                 native.memory,
+                native.enqueue_recorded,
+                native.ask_recorded,
             )
         else:
             gate.call(

@@ -181,6 +181,10 @@ class NativeKernelCalls:
     the first launch since a wait and every `flush_every`th. `set_pointer` is clSetKernelArgSVMPointer where pointers
     are addresses; it is 0 where they are memory objects: `memory` then has the handle of each by its first address, as
     long as it is allocated.
+
+    `enqueue_recorded` is clEnqueueCommandBufferKHR for what `Driver.record_launches` returned, 0 where that records
+    nothing. `ask_recorded` is clGetCommandBufferInfoKHR where a command buffer must not be queued while it is pending,
+    0 where it may be.
     """
 
     set_argument: int
@@ -189,6 +193,8 @@ class NativeKernelCalls:
     flush: int
     flush_every: int
     memory: dict[int, int] | None = None
+    enqueue_recorded: int = 0
+    ask_recorded: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +241,33 @@ class LaunchTarget(ABC):
     def native_form(self) -> NativeForm | NativeKernelForm | None:
         """How its launches are made by Driver.native_calls; None where only `submit` can."""
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchToRecord:
+    """A launch as `Driver.record_launches` takes it: what `LaunchTarget.submit` would be given."""
+
+    target: LaunchTarget
+    image: bytes | bytearray
+    geometry: Geometry
+
+
+ANY_QUEUE: Final = 0
+QUEUE_OF_FIRST_USE: Final = (1 << 64) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedLaunches:
+    """Launches that a driver has recorded, to be queued again and again by one `NativeKernelCalls.enqueue_recorded`.
+
+    `use` is an array of three 64-bit numbers that the driver and the launch core share: the command buffer's address,
+    which the driver sets to 0 when it may be queued no more; how many calls are using it now, which the core counts;
+    and the queue it may be queued on, ANY_QUEUE, or QUEUE_OF_FIRST_USE, in whose place the core puts that. `keeper`
+    is whoever lets go of it: while it lives and a call is counted, the command buffer exists.
+    """
+
+    use: object
+    keeper: object
 
 
 class Driver(ABC):
@@ -453,6 +486,16 @@ class Driver(ABC):
         there, too, and sets the second to 0.
         """
         raise self._lacks("native launches")
+
+    def record_launches(self, launches: Sequence[LaunchToRecord]) -> RecordedLaunches | None:
+        """Record these launches, to be queued together and in this order as often as the engine likes; None where the
+        driver cannot, or refuses it: they are then made one by one, and what is wrong with one is said there.
+
+        Asked once for a sequence without slots whose launches are all made by NativeKernelCalls. Raises nothing. The
+        memory that they name stays allocated until what was recorded is let go of; where it is given back before all
+        the same, or a module of theirs is unloaded, it is not queued again.
+        """
+        return None
 
     def native_stream(self, stream: StreamHandle) -> int:
         """The handle by which other libraries know this stream. Only called where Capabilities.raw_stream_handles.
@@ -677,7 +720,9 @@ class DriverFactory(ABC):
 
 
 __all__ = [
+    "ANY_QUEUE",
     "DEFAULT_STREAM",
+    "QUEUE_OF_FIRST_USE",
     "ArgumentKind",
     "ArgumentLayout",
     "CodeImage",
@@ -690,10 +735,12 @@ __all__ = [
     "FunctionConstant",
     "KernelBinding",
     "LaunchTarget",
+    "LaunchToRecord",
     "MemoryKind",
     "NativeCalls",
     "NativeForm",
     "NativeKernelCalls",
     "NativeKernelForm",
+    "RecordedLaunches",
     "TensorMapDescription",
 ]

@@ -320,6 +320,14 @@ class LaunchSequence(SequenceState):
         return names_of(slots)
 
     @property
+    def is_one_command(self) -> bool:
+        """Whether a call hands the driver one command that it has recorded (OpenCL's command buffers), not each launch.
+
+        So it is where the driver can, for a sequence of launches without slots, until it refuses a call.
+        """
+        return self._has_recorded
+
+    @property
     def allocations(self) -> tuple[Allocation, ...]:
         """The memory it names, once each."""
         return tuple(dict.fromkeys(each for operation in self._operations for each in operation.allocations))
@@ -354,7 +362,11 @@ class LaunchSequence(SequenceState):
             if form is None:
                 return
             launches.append(form)
-        self._compile(self._gpu, tuple(launches))
+        if self._compile(self._gpu, tuple(launches)) and not self.slot_names:
+            checked = [each.launch for each in self._operations if isinstance(each, RecordedLaunch)]
+            recorded = self._gpu.record_launches(checked)
+            if recorded is not None:
+                self._use_recorded(recorded.use, recorded.keeper)
 
     def append(self, operation: RecordedOperation | RecordedLaunch) -> None:
         """Record one operation; the engine's."""

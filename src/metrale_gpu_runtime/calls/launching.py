@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn, cast
 
-from ..driver import ArgumentLayout, Driver, LaunchTarget
-from ..errors import CaptureError, DriverError, DriverFault, InvalidPointer
+from ..driver import ArgumentLayout, Driver, LaunchTarget, LaunchToRecord, RecordedLaunches
+from ..errors import CaptureError, DriverError, DriverFault, GpuError, InvalidPointer
 from ..handles import StreamHandle
 from ..lane import Lane
 from ..memory.allocation import Allocation, Block
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..backend import GpuBackend
+    from ..checked import CheckedLaunch
     from ..geometry import Extent
     from ..kernel import Kernel
     from ..stream import Stream
@@ -271,6 +272,19 @@ class LaunchCalls(QueueingCalls):
     def prepare_target(self, kernel: Kernel, layout: ArgumentLayout) -> LaunchTarget:
         """Have the driver make a kernel ready for launches with one argument layout."""
         return self._ask(None, self._driver.prepare_launch, kernel.handle, layout)
+
+    def record_launches(self, launches: Sequence[CheckedLaunch]) -> RecordedLaunches | None:
+        """Have the driver record launches that the core makes, to be queued as one; None where it does not. The
+        engine's."""
+        if not self._has_kernel_objects or self._trouble is not None:
+            return None
+        wanted = [LaunchToRecord(each.target, each.image, each.geometry) for each in launches]
+        try:
+            for each in launches:
+                each.check_memory()
+            return self._ask(None, self._driver.record_launches, wanted)
+        except GpuError:
+            return None  # freed or closed meanwhile: calling the sequence says so
 
     def launch_typed(
         self,

@@ -239,6 +239,9 @@ struct Gate {
     /* A driver whose kernel objects hold their arguments (kernel_objects.c); `enqueue` is NULL for any other. */
     void *enqueue, *set_argument, *set_pointer, *flush;
     uint32_t flush_every;
+    /* Where it records launches to be queued by one call; `ask_recorded` where that must not be done while they are
+     * pending. NULL where not. */
+    void *enqueue_recorded, *ask_recorded;
     PyObject *memory; /* memory objects by their first addresses, where pointers are such; or NULL */
     /* Ends a driver call's claim on the thread's state: how many launches were made here, for tests. */
     int64_t native_count;

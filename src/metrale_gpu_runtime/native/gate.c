@@ -124,10 +124,11 @@ static PyObject *gate_call(PyObject *self, PyObject *arguments)
 static PyObject *gate_set_and_enqueue(PyObject *self, PyObject *arguments)
 {
     Gate *gate = (Gate *)self;
-    unsigned long long set_argument, set_pointer, enqueue, flush;
+    unsigned long long set_argument, set_pointer, enqueue, flush, enqueue_recorded, ask_recorded;
     unsigned flush_every;
     PyObject *memory;
-    if (!PyArg_ParseTuple(arguments, "KKKKIO", &set_argument, &set_pointer, &enqueue, &flush, &flush_every, &memory))
+    if (!PyArg_ParseTuple(arguments, "KKKKIOKK", &set_argument, &set_pointer, &enqueue, &flush, &flush_every, &memory,
+                          &enqueue_recorded, &ask_recorded))
         return NULL;
     if (!set_argument || !enqueue || !flush || !flush_every || (memory == Py_None) == !set_pointer ||
         (memory != Py_None && !PyDict_CheckExact(memory))) {
@@ -138,6 +139,8 @@ static PyObject *gate_set_and_enqueue(PyObject *self, PyObject *arguments)
     gate->set_pointer = (void *)(uintptr_t)set_pointer;
     gate->flush = (void *)(uintptr_t)flush;
     gate->flush_every = flush_every;
+    gate->enqueue_recorded = (void *)(uintptr_t)enqueue_recorded;
+    gate->ask_recorded = (void *)(uintptr_t)ask_recorded;
     Py_XSETREF(gate->memory, memory == Py_None ? NULL : Py_NewRef(memory));
     gate->enqueue = (void *)(uintptr_t)enqueue;
     Py_RETURN_NONE;

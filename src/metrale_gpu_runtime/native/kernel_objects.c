@@ -12,6 +12,9 @@ typedef int set_pointer_function(void *kernel, uint32_t index, const void *addre
 typedef int enqueue_function(void *queue, void *kernel, uint32_t dimensions, const size_t *offset, const size_t *total,
                              const size_t *block, uint32_t wait_count, const void *waits, void *event);
 typedef int flush_function(void *queue);
+typedef int enqueue_recorded_function(uint32_t queue_count, void *const *queues, void *command_buffer,
+                                      uint32_t wait_count, const void *waits, void *event);
+typedef int ask_recorded_function(void *command_buffer, uint32_t what, size_t nbytes, void *answer, size_t *needed);
 
 /* One thread's kernel object, and what was set on it last. */
 typedef struct {
@@ -224,8 +227,90 @@ static __attribute__((noinline)) int call_kernel_object(Gate *gate, LaneState *l
     return code;
 }
 
+/* ---------------------------------------------------------------- launches that the driver has recorded */
+
+/* The numbers that are shared with the driver, which sets the address to 0 when it may be queued no more. */
+enum { RECORDED_ADDRESS, RECORDED_CALLS, RECORDED_QUEUE, RECORDED_NUMBERS };
+
+#define ANY_QUEUE 0
+#define QUEUE_OF_FIRST_USE UINT64_MAX
+
+#define COMMAND_BUFFER_STATE 0x1297 /* CL_COMMAND_BUFFER_STATE_KHR */
+#define EXECUTABLE 1u               /* CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR */
+
+/* A command buffer with all launches of a sequence. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *keeper; /* whoever lets go of it */
+    Py_buffer shared;
+    uint64_t *use;
+} Recorded;
+
+static void recorded_dealloc(Recorded *self)
+{
+    if (self->use) PyBuffer_Release(&self->shared);
+    Py_XDECREF(self->keeper);
+    PyObject_Free(self);
+}
+
+static PyTypeObject Recorded_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "metrale_gpu_runtime.native._core.Recorded",
+    .tp_basicsize = sizeof(Recorded),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_dealloc = (destructor)recorded_dealloc,
+};
+
+static Recorded *recorded_new(PyObject *use, PyObject *keeper)
+{
+    Recorded *self = PyObject_New(Recorded, &Recorded_Type);
+    if (!self) return NULL;
+    self->use = NULL;
+    self->keeper = Py_NewRef(keeper);
+    if (PyObject_GetBuffer(use, &self->shared, PyBUF_WRITABLE | PyBUF_FORMAT) < 0) goto failed;
+    self->use = self->shared.buf;
+    if (self->shared.itemsize == 8 && self->shared.len == RECORDED_NUMBERS * 8) return self;
+    PyErr_SetString(PyExc_ValueError, "three 64-bit numbers are wanted");
+failed:
+    Py_DECREF(self);
+    return NULL;
+}
+
+/* Queues what was recorded. False: it was not, and each launch is to be made; `is_over` then is set where that is so
+ * from now on. The caller holds `recorded`. */
+static bool enqueue_recorded(Gate *gate, LaneState *lane, Recorded *recorded, uint32_t count, bool *is_over)
+{
+    uint64_t *use = recorded->use;
+    void *queue = (void *)(uintptr_t)lane->raw, *buffer = (void *)(uintptr_t)use[RECORDED_ADDRESS];
+    *is_over = !buffer || !gate->enqueue_recorded;
+    if (*is_over) return false;
+    if (use[RECORDED_QUEUE] == QUEUE_OF_FIRST_USE) use[RECORDED_QUEUE] = lane->raw;
+    if (use[RECORDED_QUEUE] != ANY_QUEUE && use[RECORDED_QUEUE] != lane->raw) return false;
+    use[RECORDED_CALLS]++;
+    PyThreadState *thread = PyEval_SaveThread();
+    uint32_t state = EXECUTABLE;
+    int code = 0;
+    if (gate->ask_recorded)
+        code = ((ask_recorded_function *)gate->ask_recorded)(buffer, COMMAND_BUFFER_STATE, sizeof state, &state, NULL);
+    bool is_made = !code && state == EXECUTABLE;
+    if (is_made) {
+        code = ((enqueue_recorded_function *)gate->enqueue_recorded)(1, &queue, buffer, 0, NULL, NULL);
+        is_made = !code;
+    }
+    if (is_made) {
+        /* Sent when one of the launches would be. */
+        uint64_t into = lane->counts[1] % gate->flush_every;
+        if (!into || into + count > gate->flush_every) ((flush_function *)gate->flush)(queue);
+        lane->counts[0] += count;
+        lane->counts[1] += count;
+    }
+    PyEval_RestoreThread(thread);
+    use[RECORDED_CALLS]--;
+    *is_over = code || !use[RECORDED_ADDRESS];
+    return is_made;
+}
+
 static int kernel_objects_setup(PyObject *module)
 {
     (void)module;
-    return PyType_Ready(&Bound_Type);
+    return PyType_Ready(&Bound_Type) < 0 ? -1 : PyType_Ready(&Recorded_Type);
 }

@@ -210,9 +210,13 @@ class SequenceState:
     """A sequence without a native call: `_call_plainly` does every one."""
 
     _remembered: dict[str, object]
+    _has_recorded = False
 
     def _compile(self, gpu: object, launches: tuple[object, ...]) -> bool:
         return False
+
+    def _use_recorded(self, use: object, keeper: object) -> None:
+        """Have the driver's one command for all that was compiled: here nothing was."""
 
     def _let_go(self) -> None:
         """Drop what was compiled: here nothing was."""

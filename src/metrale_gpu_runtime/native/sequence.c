@@ -86,6 +86,7 @@ struct Run {
     Change *changes; /* of the call that is being made */
     uint32_t change_count, change_room;
     bool is_busy;
+    Recorded *recorded; /* all launches as one command of the driver's; or NULL */
 };
 
 typedef struct {
@@ -445,6 +446,20 @@ end:
     return made;
 }
 
+/* Makes all launches as the one command that the driver has recorded. False: it did not take it, and each is to be made.
+ * `former` is set to what is not used again, for the caller to let go of. */
+static bool call_recorded_for_all(Run *run, LaneState *lane, Recorded **former)
+{
+    Recorded *recorded = (Recorded *)Py_NewRef(run->recorded);
+    bool is_over, is_made = enqueue_recorded(run->gate, lane, recorded, run->count, &is_over);
+    *former = recorded;
+    if (is_over && run->recorded == recorded) { /* nobody closed the sequence meanwhile */
+        run->recorded = NULL;
+        Py_DECREF(recorded);
+    }
+    return is_made;
+}
+
 /* Makes all launches. How many the driver took; `code` is its answer to the one after them. */
 static uint32_t call_driver_for_all(Run *run, uint64_t current, int *code, enum answer_kind *kind)
 {
@@ -706,6 +721,7 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
     PyObject *former_values[MOST_VARIANTS], *former_memory[MOST_VARIANTS];
     uint32_t former_count = 0, memory_count = 0, first_change = run->change_count;
     RunCall *call = NULL, *former = NULL;
+    Recorded *former_recorded = NULL;
     if (UNLIKELY(!gate_is_open(gate) || run->is_busy || self->run != run)) goto end;
     if (UNLIKELY((lane->capture && lane->capture != Py_None) || !is_empty_text(lane->gone))) goto end;
     for (uint32_t at = 0; at < run->named_count; at++)
@@ -765,10 +781,13 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
     gate->ordinal += run->count;
     ring_push((Ring *)lane->ring, (PyObject *)call);
     run->is_busy = true;
-    int code;
-    enum answer_kind kind;
-    uint32_t made = gate->launch ? call_driver_for_all(run, current, &code, &kind)
-                                 : call_kernel_objects_for_all(run, lane, &code, &kind);
+    int code = 0;
+    enum answer_kind kind = NO_ANSWER;
+    uint32_t made = run->count;
+    if (gate->launch)
+        made = call_driver_for_all(run, current, &code, &kind);
+    else if (!run->recorded || !call_recorded_for_all(run, lane, &former_recorded))
+        made = call_kernel_objects_for_all(run, lane, &code, &kind);
     run->is_busy = false;
     lane->issued = call->sequence + made;
     gate->native_count += made;
@@ -791,6 +810,7 @@ failed:
 end:
     lock_give(lock);
     Py_XDECREF(former);
+    Py_XDECREF(former_recorded);
     while (run->change_count > first_change) {
         Change change = run->changes[--run->change_count];
         change_drop(&change);
@@ -885,6 +905,7 @@ static void run_dealloc(Run *self)
     PyMem_Free(self->kernels);
     PyMem_Free(self->shared_mem);
     PyMem_Free(self->memory);
+    Py_XDECREF(self->recorded);
     Py_XDECREF(self->gate);
     PyObject_GC_Del(self);
 }
@@ -902,6 +923,7 @@ static PyTypeObject Run_Type = {
 static void run_let_go(Run *self)
 {
     run_clear(self);
+    Py_CLEAR(self->recorded);
     for (uint32_t at = 0; at < self->variant_count; at++) Py_CLEAR(self->variants[at].allocation);
     while (self->named_count) {
         PyObject *last = self->named[--self->named_count].allocation;
@@ -1122,6 +1144,22 @@ static PyObject *sequence_compile(PyObject *object, PyObject *arguments)
     return PyBool_FromLong(run != NULL);
 }
 
+/* `_use_recorded(use, keeper)`: the driver has recorded what was compiled, to be queued as one command. */
+static PyObject *sequence_use_recorded(PyObject *object, PyObject *arguments)
+{
+    Run *run = ((SequenceState *)object)->run;
+    PyObject *use, *keeper;
+    if (!PyArg_ParseTuple(arguments, "OO", &use, &keeper)) return NULL;
+    if (!run || run->variant_count) {
+        PyErr_SetString(PyExc_ValueError, "launches without slots, compiled before, are wanted");
+        return NULL;
+    }
+    Recorded *recorded = recorded_new(use, keeper);
+    if (!recorded) return NULL;
+    Py_XSETREF(run->recorded, recorded);
+    Py_RETURN_NONE;
+}
+
 static PyObject *sequence_let_go(PyObject *self, PyObject *ignored)
 {
     (void)ignored;
@@ -1180,13 +1218,22 @@ static PyObject *sequence_new(PyTypeObject *type, PyObject *args, PyObject *kwar
     return (PyObject *)self;
 }
 
+static PyObject *sequence_has_recorded(SequenceState *self, void *closure)
+{
+    (void)closure;
+    Run *run = self->run;
+    return PyBool_FromLong(run && run->recorded && run->recorded->use[RECORDED_ADDRESS]);
+}
+
 static PyGetSetDef sequence_getters[] = {
+    {"_has_recorded", (getter)sequence_has_recorded, NULL, "Whether calls are one command of the driver's.", NULL},
     {"_remembered", (getter)sequence_get_remembered, (setter)sequence_set_remembered, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
 static PyMethodDef sequence_methods[] = {
     {"_compile", sequence_compile, METH_VARARGS, NULL},
+    {"_use_recorded", sequence_use_recorded, METH_VARARGS, NULL},
     {"_let_go", sequence_let_go, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -18,6 +18,7 @@ from ...ranges import RangeMap
 from ..invented_addresses import invented_addresses
 from .bindings import Bindings
 from .memory import Memory
+from .recordings import Recordings
 
 READ_WRITE = 1
 """CL_MEM_READ_WRITE (cl.h)."""
@@ -46,9 +47,12 @@ class _Allocation:
     # All that are alive, by their offsets: those taken last, and those that a kernel is set to.
     parts: WeakValueDictionary[int, _Part] = field(default_factory=WeakValueDictionary)
     recent: deque[_Part] = field(default_factory=lambda: deque(maxlen=MOST_PARTS))
+    recordings: Recordings = field(default_factory=Recordings)
 
     def give_back(self) -> None:
-        """Let go of the sub-buffers, also of those that a kernel is set to: each keeps the whole memory alive."""
+        """Let go of the sub-buffers, also of those that a kernel is set to, and of recordings: each keeps the whole
+        memory alive."""
+        self.recordings.let_go()
         for part in list(self.parts.values()):
             part.native = None
         self.parts.clear()
@@ -119,6 +123,10 @@ class BufferMemory(Memory):
             "clSetKernelArg",
         )
         return part
+
+    def recordings_of(self, address: int) -> Recordings:
+        found = self._bases.get(address)
+        return (found or self._find(address, 0)[0]).recordings
 
     def _part(self, address: int) -> _Part | None:
         """The sub-buffer from an address to its buffer's end; None for the end itself, behind which nothing lies."""

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from contextlib import suppress
 
-from ...driver import CodeImage, Driver, FunctionAttributes, LaunchTarget, MemoryKind, NativeKernelCalls
+from ...driver import (
+    CodeImage,
+    Driver,
+    FunctionAttributes,
+    LaunchTarget,
+    LaunchToRecord,
+    MemoryKind,
+    NativeKernelCalls,
+    RecordedLaunches,
+)
 from ...errors import GpuError, NotSupported
 from ...handles import DEFAULT_STREAM, EventHandle, KernelHandle, ModuleHandle, StreamHandle
 from ...host_address import address_of
@@ -13,6 +23,7 @@ from ...layout import ArgumentLayout
 from .bindings import Bindings
 from .buffers import BufferMemory
 from .capabilities import read_capabilities
+from .command_buffers import CommandBuffers
 from .devices import Found
 from .entry_points import address_of_function
 from .events import Events
@@ -25,11 +36,12 @@ from .svm import SvmMemory
 
 
 class OpenclDriver(Driver):
-    """A context with one device. `memory` is what allocations are: "svm" or "buffers". Raises DriverError."""
+    """A context with one device. `memory` is what allocations are: "svm" or "buffers"; with `command_buffers` sequences
+    are recorded where the device can. Raises DriverError."""
 
     name = "opencl"
 
-    def __init__(self, bindings: Bindings, found: Found, *, memory: str) -> None:
+    def __init__(self, bindings: Bindings, found: Found, *, memory: str, command_buffers: bool) -> None:
         self.capabilities = read_capabilities(bindings, found, memory=memory)
         self._bindings, self._device, self._name = bindings, found.device, self.capabilities.device
         try:
@@ -40,6 +52,7 @@ class OpenclDriver(Driver):
         self._memory: Memory = kind(bindings, self._context, found.device, self._name)
         self._programs = Programs(bindings, self._context, found.device, self._name)
         self._events = Events(bindings)
+        self._command_buffers = CommandBuffers.of_device(bindings, found) if command_buffers else None
         self._handles = itertools.count(1)
         self._streams: dict[StreamHandle, Stream] = {DEFAULT_STREAM: self._new_stream()}
 
@@ -170,6 +183,7 @@ class OpenclDriver(Driver):
     def native_calls(self) -> NativeKernelCalls:
         calls, by_handle = self._bindings.calls, self._memory.handles
         pointer = calls.set_kernel_arg_svm_pointer if by_handle is None else None
+        buffers = self._command_buffers
         return NativeKernelCalls(
             set_argument=address_of_function(calls.set_kernel_arg),
             set_pointer=address_of_function(pointer) if pointer is not None else 0,
@@ -177,7 +191,15 @@ class OpenclDriver(Driver):
             flush=address_of_function(calls.flush),
             flush_every=FLUSH_EVERY,
             memory=by_handle,
+            enqueue_recorded=buffers.calls.enqueue if buffers is not None else 0,
+            ask_recorded=buffers.calls.ask if buffers is not None and buffers.must_ask else 0,
         )
+
+    def record_launches(self, launches: Sequence[LaunchToRecord]) -> RecordedLaunches | None:
+        stream = self._streams.get(DEFAULT_STREAM)
+        if self._command_buffers is None or stream is None:
+            return None
+        return self._command_buffers.record(launches, stream.pointer)
 
     def native_queue(self, stream: StreamHandle) -> tuple[int, object]:
         queue = self._streams[stream]

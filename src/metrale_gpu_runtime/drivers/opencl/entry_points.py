@@ -1,4 +1,5 @@
-"""C functions of OpenCL that take bare addresses: kernels, shared virtual memory, the host's memory, a launch.
+"""C functions of OpenCL that take bare addresses: kernels, shared virtual memory, the host's memory, a launch, a
+platform's extensions.
 
 pyopencl wraps them for objects of its own, makes an event for each command, and holds the interpreter lock meanwhile;
 these do neither. Source: the OpenCL 3.0 API specification; the types are those of cl_platform.h.
@@ -36,7 +37,11 @@ _TYPES: dict[str, Sequence[Any]] = {
     "clEnqueueCopyBufferRect": (_HANDLE, _HANDLE, _HANDLE, *(_ADDRESS,) * 3, *(_SIZE,) * 4, *_WAITS),
     "clEnqueueFillBuffer": (_HANDLE, _HANDLE, _ADDRESS, _SIZE, _SIZE, _SIZE, *_WAITS),
     "clFlush": (_HANDLE,),
+    "clGetDeviceInfo": (_HANDLE, _UINT, _SIZE, _ADDRESS, _ADDRESS),
+    "clGetExtensionFunctionAddressForPlatform": (_HANDLE, ctypes.c_char_p),
 }
+
+_RETURN_HANDLES = ("clCreateKernel", "clGetExtensionFunctionAddressForPlatform")
 
 SVM_PTRS = 0x11B6
 """CL_KERNEL_EXEC_INFO_SVM_PTRS (cl.h)."""
@@ -44,8 +49,8 @@ SVM_PTRS = 0x11B6
 
 @dataclass(frozen=True, slots=True)
 class EntryPoints:
-    """The functions, each returning its status (clCreateKernel the kernel); None where the loader has none of that name
-    (OpenCL before 2.0)."""
+    """The functions, each returning its status (clCreateKernel the kernel, clGetExtensionFunctionAddressForPlatform an
+    address); None where the loader has none of that name (OpenCL before 2.0)."""
 
     create_kernel: Callable[..., int | None]
     release_kernel: Callable[..., int]
@@ -64,6 +69,8 @@ class EntryPoints:
     enqueue_copy_buffer_rect: Callable[..., int]
     enqueue_fill_buffer: Callable[..., int]
     flush: Callable[..., int]
+    get_device_info: Callable[..., int]
+    get_extension_function_address: Callable[..., int | None]
 
     @classmethod
     def of_library(cls, extension: str) -> EntryPoints:
@@ -78,7 +85,7 @@ class EntryPoints:
                 raise AttributeError(f"the OpenCL loader has no {name}")
             if function is not None:
                 function.argtypes = types
-                function.restype = _HANDLE if name == "clCreateKernel" else ctypes.c_int32
+                function.restype = _HANDLE if name in _RETURN_HANDLES else ctypes.c_int32
             found.append(function)
         return cls(*found)
 

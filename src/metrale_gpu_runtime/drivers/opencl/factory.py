@@ -19,7 +19,9 @@ class OpenclFactory(DriverFactory):
     """The devices of every OpenCL platform, platform by platform.
 
     `DriverOptions.extra` takes `memory`: "svm" is shared virtual memory, where an address is one for kernels too;
-    "buffers" are buffer objects. Without the option it is svm where the device has it.
+    "buffers" are buffer objects. Without the option it is svm where the device has it. And `command_buffers`: True
+    records sequences and refuses a device that cannot, False makes each of their launches. Without the option they are
+    recorded where the device can and that is no slower (`is_worth_it`).
     """
 
     name = "opencl"
@@ -43,14 +45,19 @@ class OpenclFactory(DriverFactory):
 
     def open(self, index: int, options: DriverOptions) -> OpenclDriver:
         """Raises BackendUnavailable, TypeError for an unknown option, ValueError for a memory that is none."""
-        unknown = sorted(set(options.extra) - {"memory"})
+        unknown = sorted(set(options.extra) - {"memory", "command_buffers"})
         if unknown:
-            raise TypeError(f"opencl: unknown options {', '.join(unknown)}; it takes memory")
+            raise TypeError(f"opencl: unknown options {', '.join(unknown)}; it takes memory and command_buffers")
+        command_buffers = options.extra.get("command_buffers")
+        if command_buffers not in (None, True, False):
+            raise ValueError(f"opencl: command_buffers={command_buffers!r}; it is True, False or None")
         memory = options.extra.get("memory")
         if memory is not None and memory not in MEMORIES:
             raise ValueError(f"opencl: memory={memory!r}; it is 'svm', 'buffers' or None")
         bindings = load_bindings()
         from .capabilities import svm_grains
+        from .command_buffer_extension import why_unused
+        from .command_buffers import is_worth_it
         from .devices import find_devices
         from .driver import OpenclDriver
         from .pocl_needs import warn_of_needs
@@ -68,6 +75,16 @@ class OpenclFactory(DriverFactory):
                 '(CL_DEVICE_SVM_CAPABILITIES); open it with memory="buffers"',
                 backend="opencl",
             )
+        lacks_recording = why_unused(bindings, found.device) if command_buffers else ""
+        if lacks_recording:
+            raise BackendUnavailable(
+                f"opencl: {found.name} on {found.platform_title} records no sequences: {lacks_recording}; open it "
+                "without command_buffers=True",
+                backend="opencl",
+            )
         if "pocl" in found.platform_title.lower():
             warn_of_needs()
-        return OpenclDriver(bindings, found, memory=str(memory or ("svm" if has_svm else "buffers")))
+        memory = str(memory or ("svm" if has_svm else "buffers"))
+        if command_buffers is None:
+            command_buffers = is_worth_it(found, memory)
+        return OpenclDriver(bindings, found, memory=memory, command_buffers=bool(command_buffers))

@@ -8,7 +8,7 @@ clEnqueueNDRangeKernel, clSetKernelExecInfo.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...driver import ArgumentKind, ArgumentLayout, LaunchTarget, NativeKernelForm
@@ -21,6 +21,7 @@ from .entry_points import SVM_PTRS
 from .faults import fault, is_lost, refused
 from .memory import Memory
 from .programs import LoadedKernel, ThreadKernel
+from .recordings import Recordings
 from .streams import Stream
 
 _Extents = ctypes.c_size_t * 3
@@ -97,6 +98,27 @@ class OpenclLaunchTarget(LaunchTarget):
     def _make_kernel(self) -> tuple[int, object]:
         bound = self._kernel.another()
         return bound.pointer, bound
+
+    # ------------------------------------------------ recording
+
+    def ready(
+        self, image: bytes | bytearray, geometry: Geometry
+    ) -> tuple[ThreadKernel, ctypes.Array[ctypes.c_size_t], ctypes.Array[ctypes.c_size_t]]:
+        """A kernel object of its own with one launch's arguments, and the extents of its whole grid and of a block.
+
+        Raises as `submit` does.
+        """
+        bound, shape = self._kernel.another(), _Shape(geometry)
+        self._set(bound, self._struct.unpack_from(image), geometry.shared_mem)
+        return bound, shape.total, shape.block
+
+    def recordings_of(self, image: bytes | bytearray) -> Iterator[Recordings]:
+        """Of what a launch names: the kernel, and memory that lives as long as a recording names it."""
+        yield self._kernel.recordings
+        for (_, is_pointer), value in zip(self._slots, self._struct.unpack_from(image), strict=True):
+            found = self._memory.recordings_of(value) if is_pointer and value else None
+            if found is not None:
+                yield found
 
     # ------------------------------------------------ one launch
 

@@ -8,6 +8,7 @@ from ...driver import DeviceListing
 from ..listing import ask_child, print_answer
 from .bindings import Bindings, load_bindings
 from .capabilities import il_version, is_software, svm_words
+from .command_buffer_extension import command_buffer_words
 from .devices import Found, find_devices
 from .diagnosis import why_unusable
 
@@ -42,4 +43,5 @@ def _described(bindings: Bindings, found: Found) -> dict[str, Any]:
         "compute_units": int(device.max_compute_units),
         "shared_virtual_memory": svm_words(bindings, device),
         "spirv": il_version(bindings, device),
+        "command_buffers": command_buffer_words(bindings, device),
     }

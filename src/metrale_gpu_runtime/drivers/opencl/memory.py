@@ -13,6 +13,7 @@ from ...errors import NotSupported, OutOfDeviceMemory
 from ..host_memory import host_available_nbytes
 from .bindings import Bindings
 from .faults import NO_MEMORY, fault, is_lost, refused, refused_by
+from .recordings import Recordings
 
 ALIGN = 256
 
@@ -52,6 +53,10 @@ class Memory(ABC):
 
         Raises DriverError, InvalidPointer.
         """
+
+    def recordings_of(self, address: int) -> Recordings | None:
+        """Those that keep this memory alive while they name it; None where none does. Raises InvalidPointer."""
+        return None
 
     # ------------------------------------------------ copies and fills, queued
 

@@ -27,6 +27,7 @@ from .kernels import (
     WORK_GROUP_SIZE,
     ClKernel,
 )
+from .recordings import Recordings
 from .reflection import ArgumentInfo, TypeFacts, kernel_bindings, read_arguments, unknown_types
 
 
@@ -54,6 +55,7 @@ class LoadedKernel:
         self.parameters = attributes.bindings
         self._bindings, self._program = bindings, program
         self._threads = threading.local()
+        self.recordings = Recordings()
 
     def of_this_thread(self) -> ThreadKernel:
         """The calling thread's cl_kernel. Raises DriverError when it cannot be made, HandleClosed after `release`."""
@@ -82,6 +84,7 @@ class LoadedKernel:
     def release(self) -> None:
         """Let go of the native objects: who keeps a kernel of a closed backend keeps nothing of the device."""
         self._program, self._threads = None, threading.local()
+        self.recordings.let_go()
 
 
 @dataclass(slots=True)
