@@ -6,6 +6,7 @@ import contextlib
 import gc
 import importlib.util
 import os
+import subprocess
 import sys
 import threading
 import weakref
@@ -14,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from core_worker import Worker
+from core_worker import Worker, environment
 from rungs import require_rung
 from standin import build_cuda
 
@@ -338,15 +339,28 @@ def test_an_interpreter_ends_with_everything_alive() -> None:
     assert native("leave_everything_alive") == 6
 
 
-def by_a_subinterpreter() -> str:
-    """Another interpreter of the process imports the package; then the first one launches."""
-    import _xxsubinterpreters as subinterpreters
+def _run_in_another_interpreter(text: str, is_isolated: bool) -> None:
+    if sys.version_info >= (3, 13):
+        import _interpreters
 
+        other = _interpreters.create("isolated" if is_isolated else "legacy")
+        failure = _interpreters.run_string(other, text)
+        _interpreters.destroy(other)
+        assert failure is None, failure.errdisplay
+    else:
+        import _xxsubinterpreters
+
+        other = _xxsubinterpreters.create(isolated=is_isolated)
+        _xxsubinterpreters.run_string(other, text)
+        _xxsubinterpreters.destroy(other)
+
+
+def by_a_subinterpreter(is_isolated: bool) -> str:
+    """Another interpreter of the process imports the package; then the first one launches."""
     world = _world()
     launch = _forms(world)["short form"]
     launch(1)
     launch(2)
-    other = subinterpreters.create()
     text = f"""
 import os, sys
 os.environ.pop("METRALE_LAUNCH_CORE", None)
@@ -354,9 +368,10 @@ sys.path[:] = {sys.path!r}
 import metrale_gpu_runtime as mg
 assert mg.launch_core == "python"
 mg.KernelLaunch, mg.u32(5), mg.DevicePtr(0)
+import metrale_gpu_runtime.native._core as core
+assert not core.is_usable_here() and not hasattr(core, "Gate")
 """
-    subinterpreters.run_string(other, text)
-    subinterpreters.destroy(other)
+    _run_in_another_interpreter(text, is_isolated)
     before = world.gpu._gate.native_count
     launch(3)
     made = world.gpu._gate.native_count - before
@@ -364,10 +379,34 @@ mg.KernelLaunch, mg.u32(5), mg.DevicePtr(0)
     return f"{made} made natively"
 
 
-@pytest.mark.skipif(sys.version_info >= (3, 13), reason="no private module of subinterpreters")
-def test_another_interpreter_has_the_plain_core() -> None:
-    """In a subinterpreter the package uses the plain core, and takes nothing away from the first interpreter."""
-    assert native("by_a_subinterpreter") == "1 made natively"
+NO_CTYPES = pytest.mark.skipif(
+    sys.version_info[:2] == (3, 12), reason="CPython 3.12 has no ctypes for interpreters with a lock of their own"
+)
+
+
+@pytest.mark.parametrize("is_isolated", [False, pytest.param(True, marks=NO_CTYPES)])
+def test_another_interpreter_has_the_plain_core(is_isolated: bool) -> None:
+    """In a subinterpreter, with a lock of its own too, the package uses the plain core, and takes nothing away from the first."""
+    assert native("by_a_subinterpreter", is_isolated) == "1 made natively"
+
+
+def _core_without_the_lock(wanted: str) -> str:
+    """What a process says of its launch core whose interpreter has let go of its lock for good."""
+    code = "import sys; sys._is_gil_enabled = lambda: False; import metrale_gpu_runtime as mg; print(mg.launch_core)"
+    ended = subprocess.run(
+        [sys.executable, "-c", code], env={**environment(wanted), "PYTHON_GIL": ""}, capture_output=True, text=True
+    )
+    return ended.stdout.strip() or ended.stderr.strip().splitlines()[-1]
+
+
+def test_without_the_interpreter_lock_the_native_core_is_not_used() -> None:
+    """Where the interpreter's lock, which guards the core's books, is turned off, the plain core is used; the other, asked for, is refused."""
+    assert _core_without_the_lock("") == "python"
+    assert _core_without_the_lock("python") == "python"
+    assert _core_without_the_lock("native") == (
+        "ImportError: METRALE_LAUNCH_CORE=native in the environment, and the native launch core needs the interpreter lock, "
+        "which was turned off (-X gil=0 or PYTHON_GIL=0); leave the variable out"
+    )
 
 
 # ---------------------------------------------------------------- targets that launch

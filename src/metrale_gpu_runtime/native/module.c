@@ -34,11 +34,13 @@ static PyObject *call_directly(PyObject *self, PyObject *object)
 }
 
 /* The types are static and the classes of the package are known once: another interpreter would take them over. */
+static bool is_served(void) { return PyInterpreterState_Get() == PyInterpreterState_Main(); }
+
 static PyObject *is_usable_here(PyObject *self, PyObject *ignored)
 {
     (void)self;
     (void)ignored;
-    return PyBool_FromLong(PyInterpreterState_Get() == PyInterpreterState_Main());
+    return PyBool_FromLong(is_served());
 }
 
 static PyMethodDef functions[] = {
@@ -47,27 +49,33 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* Not declared free of the interpreter lock: the books here are guarded by it. A free-threaded interpreter takes it
- * up again when this is imported. One interpreter a process: the types are static. */
+/* In any other interpreter than the one it serves the module is empty but for its answer to `is_usable_here`. */
+static int fill(PyObject *module)
+{
+    if (!is_served()) return 0;
+    int (*const rooms[])(PyObject *) = {books_setup,  encode_setup,   gate_setup,       kernel_objects_setup, launch_setup,
+                                        site_setup,   prepared_setup, configured_setup, builder_setup,        sequence_setup};
+    for (size_t at = 0; at < sizeof rooms / sizeof *rooms; at++)
+        if (rooms[at](module) < 0) return -1;
+    return 0;
+}
+
+/* Not declared free of the interpreter lock (Py_mod_gil): the books here are guarded by it. A free-threaded interpreter
+ * takes it up again when this is imported. An interpreter with a lock of its own may load it, because it gets nothing. */
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, (void *)fill},
+#if PY_VERSION_HEX >= 0x030c0000
+    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
+#endif
+    {0, NULL},
+};
+
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "metrale_gpu_runtime.native._core",
     .m_doc = "The native launch core.",
-    .m_size = -1,
     .m_methods = functions,
+    .m_slots = slots,
 };
 
-PyMODINIT_FUNC PyInit__core(void)
-{
-    PyObject *module = PyModule_Create(&definition);
-    if (!module) return NULL;
-    int (*const rooms[])(PyObject *) = {books_setup,  encode_setup,   gate_setup,       kernel_objects_setup, launch_setup,
-                                        site_setup,   prepared_setup, configured_setup, builder_setup,        sequence_setup};
-    for (size_t at = 0; at < sizeof rooms / sizeof *rooms; at++) {
-        if (rooms[at](module) < 0) {
-            Py_DECREF(module);
-            return NULL;
-        }
-    }
-    return module;
-}
+PyMODINIT_FUNC PyInit__core(void) { return PyModuleDef_Init(&definition); }
