@@ -32,6 +32,7 @@ from metrale_gpu_runtime.backend import GpuBackend
 from metrale_gpu_runtime.drivers.opencl import command_buffers
 from metrale_gpu_runtime.drivers.opencl.command_buffer_extension import is_known
 from metrale_gpu_runtime.drivers.opencl.kernels import ClKernel
+from metrale_gpu_runtime.drivers.opencl.recordings import Recordings
 from metrale_gpu_runtime.errors import BackendUnavailable, DriverError, HandleClosed, InvalidPointer
 
 pytestmark = pytest.mark.skipif(mg.launch_core != "native", reason="the plain launch core makes each launch by itself")
@@ -603,6 +604,27 @@ def test_nothing_is_left_of_sequences_that_are_gone(watched: Watched, memory: st
         assert kernel_objects() == before
         assert watched.alive == alive
         assert watched.calls[ENQUEUED] == 25
+
+
+def test_recordings_that_are_gone_are_forgotten() -> None:
+    """What names a kernel is told when that goes, once each; what is gone before takes no room for ever."""
+
+    class Sequence:
+        def let_go(self) -> None:
+            told.append(self)
+
+    told: list[object] = []
+    recordings, kept = Recordings(), []
+    for number in range(1000):
+        each = Sequence()
+        recordings.add(each)
+        if number % 100 == 7:
+            kept.append(each)
+    del each
+    assert len(recordings._known) < 50
+    recordings.let_go()
+    recordings.let_go()
+    assert told == kept
 
 
 def test_let_go_of_while_a_call_uses_it_it_lives_until_the_call_has_ended(watched: Watched, memory: str) -> None:

@@ -6,7 +6,7 @@ import ctypes
 import sys
 import threading
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ...driver import ANY_QUEUE, QUEUE_OF_FIRST_USE, LaunchToRecord, RecordedLaunches
@@ -23,6 +23,7 @@ from .command_buffer_extension import (
 from .devices import Found
 from .faults import refused
 from .launching import OpenclLaunchTarget
+from .recordings import Recordings
 
 FLAGS, SIMULTANEOUS_USE = 0x1293, 1
 """CL_COMMAND_BUFFER_FLAGS_KHR, CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR (cl_ext.h)."""
@@ -122,10 +123,13 @@ class CommandBuffers:
             return None
         try:
             made = self._create(queue)
+            # First: what is unloaded or freed meanwhile then finds it.
+            for named in _named_by(launches):
+                named.add(made)
             for each in launches:
                 self._add(made, each)
             self._check(self.calls.finalize(made.pointer), "clFinalizeCommandBufferKHR")
-        except GpuError:
+        except (GpuError, self._bindings.cl.Error):
             return None
         made.finish()
         return RecordedLaunches(made.use, made)
@@ -138,11 +142,7 @@ class CommandBuffers:
         return CommandBuffer(self.calls.release, int(pointer or 0), self._queue)
 
     def _add(self, made: CommandBuffer, launch: LaunchToRecord) -> None:
-        target = launch.target
-        assert isinstance(target, OpenclLaunchTarget)
-        for named in target.recordings_of(launch.image):
-            named.add(made)
-        kernel, total, block = target.ready(launch.image, launch.geometry)
+        kernel, total, block = _own_target(launch).ready(launch.image, launch.geometry)
         made.keep(kernel)
         # Neither a queue, which is for several, nor points to wait for: commands for a queue in order are in order.
         code = self.calls.record(made.pointer, None, None, kernel.pointer, 3, None, total, block, 0, None, None, None)
@@ -151,3 +151,13 @@ class CommandBuffers:
     def _check(self, code: int, call: str) -> None:
         if code:
             raise refused(self._bindings, call, code)
+
+
+def _own_target(launch: LaunchToRecord) -> OpenclLaunchTarget:
+    assert isinstance(launch.target, OpenclLaunchTarget)
+    return launch.target
+
+
+def _named_by(launches: Sequence[LaunchToRecord]) -> Iterable[Recordings]:
+    """Of the kernels and the memory of launches, once each."""
+    return dict.fromkeys(each for launch in launches for each in _own_target(launch).recordings_of(launch.image))
