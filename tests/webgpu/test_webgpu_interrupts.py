@@ -49,6 +49,8 @@ def interrupted(place: int, action: Callable[[], object]) -> bool:
         return trace
 
     before = sys.gettrace()
+    # Python 3.12 has steps traced only if some frame asked for it when the trace function was set.
+    sys._getframe().f_trace_opcodes = True
     sys.settrace(trace)
     try:
         action()
