@@ -97,19 +97,19 @@ class KernelLaunch(BuilderState):
 
     # ------------------------------------------------ geometry
 
-    def grid(self, grid: Extent | Slot | Sequence[SupportsIndex | Slot]) -> KernelLaunch:
+    def grid(self, grid: Extent | Slot | Sequence[SupportsIndex | Slot], /) -> KernelLaunch:
         """Blocks along x, y, z; those left out are 1, an axis may be a slot. A 0 makes the launch a checked no-op."""
         self._grid, self._grid_slots = read_grid(grid, self._kernel.title)
         self._checked = None
         return self
 
-    def block(self, block: Extent) -> KernelLaunch:
+    def block(self, block: Extent, /) -> KernelLaunch:
         """Threads of a block along x, y, z; those left out are 1."""
         self._block = Dim3.of(block, "block", self._kernel.title)
         self._checked = None
         return self
 
-    def shared_mem(self, nbytes: SupportsIndex) -> KernelLaunch:
+    def shared_mem(self, nbytes: SupportsIndex, /) -> KernelLaunch:
         """Dynamic shared memory in bytes (OpenCL: the trailing `__local` parameter; Metal: threadgroup index 0)."""
         self._shared_mem = read_shared_mem(nbytes, self._kernel.title)
         self._checked = None
@@ -181,7 +181,7 @@ class KernelLaunch(BuilderState):
         index = self._next()
         return self._add(scalar_argument(type, value, kernel=self._kernel.title, index=index, exact=exact))
 
-    def arg_ptr(self, pointer: object) -> KernelLaunch:
+    def arg_ptr(self, pointer: object, /) -> KernelLaunch:
         """A device pointer: DevicePtr, DeviceBuffer, a foreign device array, None for null, or a slot.
 
         On the CPU backend host arrays are device arrays. Raises ForeignHandle, InvalidPointer.
@@ -211,55 +211,55 @@ class KernelLaunch(BuilderState):
             bytes_argument(tensor_map, kernel=kernel, index=index, align=TENSOR_MAP_ALIGN, nbytes=TENSOR_MAP_NBYTES)
         )
 
-    def arg_u8(self, value: SupportsIndex | Slot) -> KernelLaunch:
+    def arg_u8(self, value: SupportsIndex | Slot, /) -> KernelLaunch:
         """An unsigned 8-bit integer, 0 to 255."""
         return self._scalar(scalars.u8, value)
 
-    def arg_u16(self, value: SupportsIndex | Slot) -> KernelLaunch:
+    def arg_u16(self, value: SupportsIndex | Slot, /) -> KernelLaunch:
         """An unsigned 16-bit integer, 0 to 65,535."""
         return self._scalar(scalars.u16, value)
 
-    def arg_u32(self, value: SupportsIndex | Slot) -> KernelLaunch:
+    def arg_u32(self, value: SupportsIndex | Slot, /) -> KernelLaunch:
         """An unsigned 32-bit integer, 0 to 2**32 - 1."""
         return self._scalar(scalars.u32, value)
 
-    def arg_u64(self, value: SupportsIndex | Slot) -> KernelLaunch:
+    def arg_u64(self, value: SupportsIndex | Slot, /) -> KernelLaunch:
         """An unsigned 64-bit integer, 0 to 2**64 - 1."""
         return self._scalar(scalars.u64, value)
 
-    def arg_i8(self, value: SupportsIndex | Slot) -> KernelLaunch:
+    def arg_i8(self, value: SupportsIndex | Slot, /) -> KernelLaunch:
         """A signed 8-bit integer, -128 to 127."""
         return self._scalar(scalars.i8, value)
 
-    def arg_i16(self, value: SupportsIndex | Slot) -> KernelLaunch:
+    def arg_i16(self, value: SupportsIndex | Slot, /) -> KernelLaunch:
         """A signed 16-bit integer, -32,768 to 32,767."""
         return self._scalar(scalars.i16, value)
 
-    def arg_i32(self, value: SupportsIndex | Slot) -> KernelLaunch:
+    def arg_i32(self, value: SupportsIndex | Slot, /) -> KernelLaunch:
         """A signed 32-bit integer, -2**31 to 2**31 - 1."""
         return self._scalar(scalars.i32, value)
 
-    def arg_i64(self, value: SupportsIndex | Slot) -> KernelLaunch:
+    def arg_i64(self, value: SupportsIndex | Slot, /) -> KernelLaunch:
         """A signed 64-bit integer, -2**63 to 2**63 - 1."""
         return self._scalar(scalars.i64, value)
 
-    def arg_f16(self, value: SupportsFloat | Slot, *, exact: bool = False) -> KernelLaunch:
+    def arg_f16(self, value: SupportsFloat | Slot, /, *, exact: bool = False) -> KernelLaunch:
         """An IEEE half, rounded to nearest even; `exact=True` refuses a value that would change."""
         return self._scalar(scalars.f16, value, exact)
 
-    def arg_bf16(self, value: SupportsFloat | Slot, *, exact: bool = False) -> KernelLaunch:
+    def arg_bf16(self, value: SupportsFloat | Slot, /, *, exact: bool = False) -> KernelLaunch:
         """A bfloat16, rounded to nearest even; `exact=True` refuses a value that would change."""
         return self._scalar(scalars.bf16, value, exact)
 
-    def arg_f32(self, value: SupportsFloat | Slot, *, exact: bool = False) -> KernelLaunch:
+    def arg_f32(self, value: SupportsFloat | Slot, /, *, exact: bool = False) -> KernelLaunch:
         """An IEEE single, rounded to nearest even; `exact=True` refuses a value that would change."""
         return self._scalar(scalars.f32, value, exact)
 
-    def arg_f64(self, value: SupportsFloat | Slot) -> KernelLaunch:
+    def arg_f64(self, value: SupportsFloat | Slot, /) -> KernelLaunch:
         """An IEEE double."""
         return self._scalar(scalars.f64, value)
 
-    def arg_bool(self, value: bool | Slot) -> KernelLaunch:
+    def arg_bool(self, value: bool | Slot, /) -> KernelLaunch:
         """A bool: one byte, 0 or 1. Takes no integers."""
         return self._scalar(scalars.boolean, value)
 
@@ -291,7 +291,7 @@ class KernelLaunch(BuilderState):
         index = self._next()
         return self._add(local_argument(nbytes, kernel=self._kernel.title, index=index))
 
-    def arg(self, value: object) -> KernelLaunch:
+    def arg(self, value: object, /) -> KernelLaunch:
         """One argument of whatever type the value carries; a bare number takes the parameter's type where known."""
         index = self._next()
         signature = self._kernel.signature_with(self._shared_mem)

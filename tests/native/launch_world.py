@@ -293,7 +293,9 @@ class World:
     def _do_builder(self, kernel: str, calls: Any, launches: Any) -> object:
         launch = mg.KernelLaunch(self.gpu, self.kernels[kernel])
         for name, values, names in calls:
-            assert getattr(launch, name)(*[self.value(each) for each in values], **self._named_values(names)) is launch
+            # As `launch.name(…)` calls it. A method that is taken first and called then is CPython's own to refuse.
+            method = getattr(mg.KernelLaunch, name)
+            assert method(launch, *[self.value(each) for each in values], **self._named_values(names)) is launch
         for stream in launches:
             assert launch.launch(*[self.value(each) for each in stream]) is None
         return launch

@@ -49,7 +49,6 @@ int lock_wait(Lock *self, PyThreadState *me)
     self->waiting--;
     if (result == 0) {
         self->owner = me;
-        self->count = 1;
     } else if (!self->owner && self->waiting && !self->is_posted) {
         /* What woke us up was meant for one of the others. */
         self->is_posted = true;
@@ -70,7 +69,7 @@ static PyObject *lock_exit(PyObject *self, PyObject *const *args, Py_ssize_t cou
     Lock *lock = (Lock *)self;
     (void)args;
     (void)count;
-    if (lock->count == 0 || lock->owner != PyThreadState_Get()) {
+    if (lock->owner != PyThreadState_Get()) {
         PyErr_SetString(PyExc_RuntimeError, "this thread does not hold the lock");
         return NULL;
     }
@@ -230,18 +229,25 @@ static inline void ring_push(Ring *ring, PyObject *entry) /* takes no reference 
     ring->entries[(ring->start + ring->count++) % RING_LENGTH] = entry;
 }
 
-/* The oldest launch of a full ring, which the next one drives out, when nobody else remembers it: to be written anew.
- * Its facts and its code are still held, for the next launch has often the same. */
-static inline Record *ring_recycle(Ring *ring)
+/* The oldest launch of a full ring, which the next one drives out, if nobody else remembers it: to be written anew. Its
+ * facts and its code are held all the same. */
+static inline Record *ring_oldest(const Ring *ring)
 {
     if (ring->count < RING_LENGTH) return NULL;
     PyObject *oldest = ring->entries[ring->start];
     if (Py_REFCNT(oldest) != 1 || Py_TYPE(oldest) != &Record_Type) return NULL;
     Record *record = (Record *)oldest;
-    if (record->rejected || record->site || record->image != record->small) return NULL;
-    ring->start = (ring->start + 1) % RING_LENGTH;
+    return record->rejected || record->site || record->image != record->small ? NULL : record;
+}
+
+/* Makes the oldest of a full ring the latest, where it is. */
+static inline void ring_turn(Ring *ring) { ring->start = (ring->start + 1) % RING_LENGTH; }
+
+/* Hands the oldest over to the caller. */
+static inline void ring_take_oldest(Ring *ring)
+{
+    ring_turn(ring);
     ring->count--;
-    return record;
 }
 
 void ring_take_back(Ring *ring, PyObject *entry)

@@ -1,9 +1,15 @@
-/* The builder: a launch described by chained calls. Each argument is read where it is given, and lies here as bytes. */
+/* The builder: a launch described by chained calls. Each argument is read where it is given, and lies here as bytes.
+ *
+ * A kernel is launched with the same types again and again. So a new builder expects those of the launch before, and
+ * while they come each is written where the driver will read it. With the first that is another, all are kept one by
+ * one, and laid out when their plan is found.
+ */
 #include "core.h"
 
 #include <string.h>
 
-#define INLINED 16 /* so many arguments need no memory of their own */
+#define INLINED 32 /* so many arguments need no memory of their own */
+#define INLINED_NBYTES 256
 
 typedef struct {
     unsigned char bytes[16];
@@ -21,10 +27,18 @@ enum { ATTRIBUTE_NAMES(NUMBERED) ATTRIBUTES };
 typedef struct {
     PyObject_HEAD
     KernelState *kernel; /* NULL: Python has it all, in the attributes */
-    PyObject *attributes[ATTRIBUTES];
+    const Step *step;    /* the argument that is expected next, of `plan`; `nowhere` where none is */
+    Plan *plan;          /* what is expected, which the kernel keeps; NULL: all that was given lies in `given` */
     Extents extents;
-    uint32_t count, room;
+    uint32_t held_count;
     bool is_sealed;
+    uint64_t serial; /* of the plan that `parameters` are for */
+    PyObject *held[INLINED]; /* allocations, and what stands behind them */
+    BlockState *blocks[INLINED];
+    void *parameters[INLINED];
+    _Alignas(16) unsigned char bytes[INLINED_NBYTES + 8];
+    PyObject *attributes[ATTRIBUTES];
+    uint32_t count, room;
     uint64_t named[MOST_ARGUMENTS / 64]; /* a bit for each argument that was read for its parameter, whose name it has */
     uint8_t *codes;
     Given *given;
@@ -35,7 +49,45 @@ typedef struct {
 extern PyTypeObject BuilderState_Type;
 static PyObject *take_over; /* "_take_over" */
 
-static void builder_drop(BuilderState *self)
+static const Step nowhere = {0, CODE_NOWHERE};
+
+/* Room for arguments that are kept one by one. */
+static void builder_give(BuilderState *self)
+{
+    self->count = 0;
+    self->room = INLINED;
+    self->codes = self->inlined_codes;
+    self->given = self->inlined;
+}
+
+/* From now on any argument may come: what was given as expected is kept as all others are. */
+static void builder_expect_nothing(BuilderState *self)
+{
+    Plan *plan = self->plan;
+    if (!plan) return;
+    builder_give(self);
+    uint32_t count = self->is_sealed ? plan->count : (uint32_t)(self->step - plan->steps), pointers = 0;
+    for (uint32_t at = 0; at < count; at++) {
+        uint8_t code = plan->codes[at];
+        self->codes[at] = code;
+        memcpy(self->given[at].bytes, self->bytes + plan->offsets[at], code_nbytes[code]);
+        self->given[at].allocation = code >= CODE_POINTER ? self->held[pointers++] : NULL;
+    }
+    self->count = count;
+    self->held_count = 0;
+    self->plan = NULL;
+    self->step = &nowhere;
+}
+
+INLINE void builder_drop_held(BuilderState *self)
+{
+    while (self->held_count) {
+        PyObject *last = self->held[--self->held_count];
+        Py_DECREF(last);
+    }
+}
+
+static __attribute__((noinline)) void builder_drop_given(BuilderState *self)
 {
     while (self->count) Py_XDECREF(self->given[--self->count].allocation);
     if (self->given && self->given != self->inlined) {
@@ -46,11 +98,18 @@ static void builder_drop(BuilderState *self)
     self->codes = NULL;
 }
 
+static void builder_drop(BuilderState *self)
+{
+    builder_drop_held(self);
+    builder_drop_given(self);
+}
+
 /* Hands all that was given so far to Python, which has the builder from now on. */
 static int builder_spill(BuilderState *self)
 {
     KernelState *kernel = self->kernel;
     if (!kernel) return 0;
+    builder_expect_nothing(self);
     PyObject *arguments = PyList_New(self->count);
     if (!arguments) return -1;
     for (uint32_t at = 0; at < self->count; at++) {
@@ -129,9 +188,11 @@ static bool builder_room(BuilderState *self)
     return true;
 }
 
-INLINE bool builder_add(BuilderState *self, uint8_t wanted, PyObject *value)
+static bool builder_add(BuilderState *self, uint8_t wanted, PyObject *value)
 {
-    if (UNLIKELY(!self->kernel || self->is_sealed || !builder_room(self))) return false;
+    if (UNLIKELY(!self->kernel || self->is_sealed)) return false;
+    builder_expect_nothing(self);
+    if (UNLIKELY(!builder_room(self))) return false;
     Given *given = &self->given[self->count];
     BlockState *block;
     uint8_t code = read_into(self->kernel->gate, wanted, value, given->bytes, &block);
@@ -142,7 +203,7 @@ INLINE bool builder_add(BuilderState *self, uint8_t wanted, PyObject *value)
 }
 
 /* A typed argument's type is the method's: a value that has another one is Python's to refuse. */
-INLINE bool builder_add_typed(BuilderState *self, uint8_t wanted, PyObject *value)
+static __attribute__((noinline)) bool builder_add_typed(BuilderState *self, uint8_t wanted, PyObject *value)
 {
     if (UNLIKELY(!builder_add(self, wanted, value))) return false;
     if (LIKELY(wanted >= CODE_POINTER || self->codes[self->count - 1] == wanted)) return true;
@@ -150,85 +211,176 @@ INLINE bool builder_add_typed(BuilderState *self, uint8_t wanted, PyObject *valu
     return false;
 }
 
+/* Another pointer that lies in its place already. */
+INLINE void builder_hold(BuilderState *self, PyObject *allocation, BlockState *block)
+{
+    uint32_t at = self->held_count++;
+    self->blocks[at] = block;
+    self->held[at] = Py_NewRef(allocation);
+}
+
+/* Takes the argument that is expected, if it is what nearly all are; false, with nothing taken, for any other. Calls
+ * nothing: what a function saves for the sake of others that it calls costs as much as this. */
+INLINE bool builder_follow(BuilderState *self, uint8_t wanted, PyObject *value)
+{
+    const Step *step = self->step;
+    uint8_t *place = self->bytes + step->offset;
+    if (wanted >= CODE_POINTER) {
+        BlockState *block;
+        if (UNLIKELY(step->code < CODE_POINTER || step->code >= CODE_END)) return false;
+        if (UNLIKELY(Py_TYPE(value) != known.device_buffer)) return false;
+        if (UNLIKELY(read_pointer(self->kernel->gate, step->code, value, place, &block) != step->code)) return false;
+        builder_hold(self, ((BufferState *)value)->allocation, block);
+    } else if (UNLIKELY(step->code != wanted)) {
+        return false;
+    } else if (wanted == CODE_F32 || wanted == CODE_F64) {
+        if (UNLIKELY(!PyFloat_CheckExact(value))) return false;
+        if (UNLIKELY(read_float(wanted, PyFloat_AS_DOUBLE(value), place) == CODE_NONE)) return false;
+    } else {
+        int64_t number;
+        if (UNLIKELY(!PyLong_CheckExact(value) || !read_short_int(value, &number))) return false;
+        if (UNLIKELY(place_integer(wanted, number, place) == CODE_NONE)) return false;
+    }
+    self->step = step + 1;
+    return true;
+}
+
+/* Takes the argument that is expected, where its type is wanted by the method or, 0 to 127, by the signature. */
+static bool builder_follow_any(BuilderState *self, uint8_t wanted, PyObject *value)
+{
+    const Step *step = self->step;
+    uint8_t code = step->code, *place = self->bytes + step->offset;
+    BlockState *block;
+    if (code >= CODE_LAST || read_as(self->kernel->gate, wanted, code, value, place, &block) != code) return false;
+    if (code >= CODE_POINTER) {
+        if (!block) return false; /* null */
+        builder_hold(self, allocation_of(value), block);
+    }
+    self->step = step + 1;
+    return true;
+}
+
+/* What is not taken at once. A typed argument's type is the method's, not the value's. */
+static __attribute__((noinline)) PyObject *builder_take(PyObject *object, uint8_t wanted, PyObject *plain, PyObject *value)
+{
+    BuilderState *self = (BuilderState *)object;
+    bool is_expected = self->step->code == wanted || (wanted == CODE_POINTER && self->step->code > CODE_POINTER);
+    if (is_expected && builder_follow_any(self, wanted, value)) return Py_NewRef(object);
+    if (builder_add_typed(self, wanted, value)) return Py_NewRef(object);
+    return leave_to_python(object, plain, &value, 1, NULL);
+}
+
+static __attribute__((noinline)) PyObject *builder_take_named(PyObject *object, uint8_t wanted, PyObject *plain,
+                                                              PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    if (count == 1 && !names) return builder_take(object, wanted, plain, args[0]);
+    return leave_to_python(object, plain, args, count, names);
+}
+
 #define ONE_VALUE(name, code)                                                                                   \
+    static PyObject *plain_##name;                                                                              \
+    static PyObject *builder_##name(PyObject *self, PyObject *value)                                            \
+    {                                                                                                           \
+        if (LIKELY(builder_follow((BuilderState *)self, code, value))) return Py_NewRef(self);                  \
+        return builder_take(self, code, plain_##name, value);                                                   \
+    }
+/* Those that can also be told `exact=True`. */
+#define ONE_ROUNDED(name, code)                                                                                 \
     static PyObject *plain_##name;                                                                              \
     static PyObject *builder_##name(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)   \
     {                                                                                                           \
-        if (LIKELY(count == 1 && !names && builder_add_typed((BuilderState *)self, code, args[0])))             \
+        if (LIKELY(count == 1 && !names && builder_follow((BuilderState *)self, code, args[0])))                \
             return Py_NewRef(self);                                                                             \
-        return leave_to_python(self, plain_##name, args, count, names);                                         \
+        return builder_take_named(self, code, plain_##name, args, count, names);                                \
     }
 #define VALUE_METHODS(_)                                                                                        \
     _(arg_u8, CODE_U8) _(arg_u16, CODE_U16) _(arg_u32, CODE_U32) _(arg_u64, CODE_U64)                           \
     _(arg_i8, CODE_I8) _(arg_i16, CODE_I16) _(arg_i32, CODE_I32) _(arg_i64, CODE_I64)                           \
-    _(arg_f16, CODE_F16) _(arg_bf16, CODE_BF16) _(arg_f32, CODE_F32) _(arg_f64, CODE_F64)                       \
-    _(arg_bool, CODE_BOOL) _(arg_ptr, CODE_POINTER)
+    _(arg_f64, CODE_F64) _(arg_bool, CODE_BOOL) _(arg_ptr, CODE_POINTER)
+#define ROUNDED_METHODS(_) _(arg_f16, CODE_F16) _(arg_bf16, CODE_BF16) _(arg_f32, CODE_F32)
 VALUE_METHODS(ONE_VALUE)
+ROUNDED_METHODS(ONE_ROUNDED)
+
+static inline uint32_t builder_count(const BuilderState *self)
+{
+    if (!self->plan) return self->count;
+    return self->is_sealed ? self->plan->count : (uint32_t)(self->step - self->plan->steps);
+}
 
 static PyObject *plain_arg;
-static PyObject *builder_arg(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *builder_arg(PyObject *object, PyObject *value)
 {
     BuilderState *self = (BuilderState *)object;
-    if (count == 1 && !names && self->kernel && PyBytes_CheckExact(self->kernel->specs) &&
-        self->count < PyBytes_GET_SIZE(self->kernel->specs) && (!self->kernel->shares || self->extents.shared_mem)) {
-        uint8_t wanted = (uint8_t)PyBytes_AS_STRING(self->kernel->specs)[self->count];
-        if (builder_add(self, wanted, args[0])) {
-            uint32_t at = self->count - 1;
-            self->named[at / 64] |= (uint64_t)1 << (at % 64);
-            return Py_NewRef(object);
+    if (self->kernel && PyBytes_CheckExact(self->kernel->specs) && (!self->kernel->shares || self->extents.shared_mem)) {
+        uint32_t at = builder_count(self);
+        if (at < PyBytes_GET_SIZE(self->kernel->specs)) {
+            uint8_t wanted = (uint8_t)PyBytes_AS_STRING(self->kernel->specs)[at];
+            if (builder_follow_any(self, wanted, value) || builder_add(self, wanted, value)) {
+                self->named[at / 64] |= (uint64_t)1 << (at % 64);
+                return Py_NewRef(object);
+            }
         }
     }
-    return leave_to_python(object, plain_arg, args, count, names);
+    return leave_to_python(object, plain_arg, &value, 1, NULL);
 }
 
 /* ---------------------------------------------------------------- geometry */
 
 static PyObject *plain_grid, *plain_block, *plain_shared_mem;
 
-static PyObject *builder_grid(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static __attribute__((noinline)) PyObject *builder_extent(PyObject *object, uint32_t *extents, PyObject *plain,
+                                                          PyObject *given)
 {
-    BuilderState *self = (BuilderState *)object;
-    uint32_t extents[3];
-    if (LIKELY(count == 1 && !names && self->kernel && read_extent(args[0], extents))) {
-        memcpy(self->extents.grid, extents, sizeof extents);
-        return Py_NewRef(object);
-    }
-    return leave_to_python(object, plain_grid, args, count, names);
+    uint32_t read[3];
+    if (!((BuilderState *)object)->kernel || !read_extent(given, read)) return leave_to_python(object, plain, &given, 1, NULL);
+    memcpy(extents, read, sizeof read);
+    return Py_NewRef(object);
 }
 
-static PyObject *builder_block(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
+/* One number, as nearly always. */
+INLINE bool take_extent(BuilderState *self, uint32_t *extents, PyObject *given)
 {
-    BuilderState *self = (BuilderState *)object;
-    uint32_t extents[3];
-    if (LIKELY(count == 1 && !names && self->kernel && read_extent(args[0], extents))) {
-        memcpy(self->extents.block, extents, sizeof extents);
-        return Py_NewRef(object);
-    }
-    return leave_to_python(object, plain_block, args, count, names);
+    int64_t number;
+    if (UNLIKELY(!PyLong_CheckExact(given) || !read_short_int(given, &number) || !self->kernel)) return false;
+    if (UNLIKELY((uint64_t)number > UINT32_MAX)) return false;
+    extents[0] = (uint32_t)number;
+    extents[1] = extents[2] = 1;
+    return true;
 }
 
-static PyObject *builder_shared_mem(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *builder_grid(PyObject *object, PyObject *grid)
+{
+    BuilderState *self = (BuilderState *)object;
+    if (LIKELY(take_extent(self, self->extents.grid, grid))) return Py_NewRef(object);
+    return builder_extent(object, self->extents.grid, plain_grid, grid);
+}
+
+static PyObject *builder_block(PyObject *object, PyObject *block)
+{
+    BuilderState *self = (BuilderState *)object;
+    if (LIKELY(take_extent(self, self->extents.block, block))) return Py_NewRef(object);
+    return builder_extent(object, self->extents.block, plain_block, block);
+}
+
+static PyObject *builder_shared_mem(PyObject *object, PyObject *nbytes)
 {
     BuilderState *self = (BuilderState *)object;
     /* Whether there is any may change which parameter an argument is for. */
-    if (LIKELY(count == 1 && !names && self->kernel && !(self->kernel->shares && self->count) &&
-               read_shared_mem(args[0], &self->extents.shared_mem)))
+    if (LIKELY(self->kernel && !(self->kernel->shares && builder_count(self)) &&
+               read_shared_mem(nbytes, &self->extents.shared_mem)))
         return Py_NewRef(object);
-    return leave_to_python(object, plain_shared_mem, args, count, names);
+    return leave_to_python(object, plain_shared_mem, &nbytes, 1, NULL);
 }
 
 /* ---------------------------------------------------------------- the end */
 
 static PyObject *plain_launch;
 
-static outcome builder_launch_now(BuilderState *self, PyObject *stream)
+/* A launch of arguments that were not expected, or of one that was launched before. */
+static __attribute__((noinline)) outcome builder_launch_others(BuilderState *self, LaneState *lane)
 {
+    builder_expect_nothing(self);
     KernelState *kernel = self->kernel;
-    Gate *gate = kernel->gate;
-    LaneState *lane = lane_of(kernel, stream);
-    if (!lane || gate->closed || !kernel->module->is_loaded) return PYTHON;
-    const Extents *e = &self->extents;
-    if (e->shared_mem > kernel->allowed_shared_mem || !has_shape(kernel, e) || !fits_grid(gate, e)) return PYTHON;
     Plan *plan = find_plan(kernel, self->codes, self->count);
     if (UNLIKELY(!plan)) return PYTHON;
     Call call;
@@ -246,7 +398,21 @@ static outcome builder_launch_now(BuilderState *self, PyObject *stream)
             memcpy(place, given->bytes, nbytes);
         if (given->allocation) call.blocks[call.block_count++] = (BlockState *)((AllocationState *)given->allocation)->block;
     }
-    return launch_now(gate, lane, plan, e, call.bytes, call.parameters, call.blocks, call.block_count);
+    return launch_now(kernel->gate, lane, plan, &self->extents, call.bytes, call.parameters, call.blocks, call.block_count);
+}
+
+static outcome builder_launch_now(BuilderState *self, PyObject *stream)
+{
+    KernelState *kernel = self->kernel;
+    Gate *gate = kernel->gate;
+    LaneState *lane = lane_of(kernel, stream);
+    if (!lane || gate->closed || !kernel->module->is_loaded) return PYTHON;
+    const Extents *e = &self->extents;
+    if (e->shared_mem > kernel->allowed_shared_mem || !has_shape(kernel, e) || !fits_grid(gate, e)) return PYTHON;
+    /* Nobody writes what is expected once it is complete, not even while the interpreter lock is let go of. */
+    if (LIKELY(self->step->code == CODE_LAST))
+        return launch_here(gate, lane, self->plan, e, self->bytes, self->parameters, self->blocks, self->held_count);
+    return builder_launch_others(self, lane);
 }
 
 static PyObject *builder_launch(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
@@ -258,7 +424,10 @@ static PyObject *builder_launch(PyObject *object, PyObject *const *args, Py_ssiz
         KernelState *kernel = self->kernel;
         outcome result = builder_launch_now(self, count ? args[0] : Py_None);
         Py_DECREF(kernel);
-        if (result != PYTHON) self->is_sealed = true;
+        if (result != PYTHON) {
+            self->is_sealed = true;
+            self->step = &nowhere;
+        }
         if (LIKELY(result == DONE)) Py_RETURN_NONE;
         if (result == FAILED) return NULL;
     }
@@ -266,7 +435,6 @@ static PyObject *builder_launch(PyObject *object, PyObject *const *args, Py_ssiz
     forget_answer();
     return returned;
 }
-
 /* ---------------------------------------------------------------- making it */
 
 /* Builders live for one line: the memory of the last ones is kept. */
@@ -278,7 +446,9 @@ static PyObject *builder_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
 {
     (void)args;
     (void)kwargs;
-    return type->tp_alloc(type, 0); /* without a kernel: Python's, whose __init__ follows */
+    BuilderState *self = (BuilderState *)type->tp_alloc(type, 0); /* without a kernel: Python's, whose __init__ follows */
+    if (self) self->step = &nowhere;
+    return (PyObject *)self;
 }
 
 /* KernelLaunch(gpu, kernel) as it is nearly always called; anything else goes the way of all classes. */
@@ -306,12 +476,22 @@ static PyObject *builder_make(PyObject *type, PyObject *const *args, size_t flag
         /* In no cycle before Python has it: nothing that it holds until then leads back to it. */
         PyObject_GC_UnTrack(self);
     }
-    self->kernel = (KernelState *)Py_NewRef(args[1]);
+    KernelState *kernel = self->kernel = (KernelState *)Py_NewRef(args[1]);
     self->extents = (Extents){{1, 1, 1}, {1, 1, 1}, 0};
-    self->room = INLINED;
     memset(self->named, 0, sizeof self->named);
-    self->codes = self->inlined_codes;
-    self->given = self->inlined;
+    Plan *plan = LIKELY(kernel->plan_count) ? kernel->plans[kernel->last_plan] : NULL;
+    if (UNLIKELY(!plan || plan->count > INLINED || plan->nbytes > INLINED_NBYTES)) {
+        self->plan = NULL;
+        self->step = &nowhere;
+        builder_give(self);
+        return (PyObject *)self;
+    }
+    self->plan = plan;
+    self->step = plan->steps;
+    if (UNLIKELY(self->serial != plan->serial)) {
+        for (uint32_t at = 0; at < plan->count; at++) self->parameters[at] = self->bytes + plan->offsets[at];
+        self->serial = plan->serial;
+    }
     return (PyObject *)self;
 }
 
@@ -319,6 +499,7 @@ static int builder_traverse(BuilderState *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->kernel);
     for (int at = 0; at < ATTRIBUTES; at++) Py_VISIT(self->attributes[at]);
+    for (uint32_t at = 0; at < self->held_count; at++) Py_VISIT(self->held[at]);
     for (uint32_t at = 0; at < self->count; at++) Py_VISIT(self->given[at].allocation);
     return 0;
 }
@@ -347,7 +528,8 @@ static void builder_end(PyObject *object)
     if (LIKELY(self->kernel && type == known.builder)) {
         KernelState *kernel = self->kernel;
         self->kernel = NULL;
-        builder_drop(self);
+        builder_drop_held(self);
+        if (UNLIKELY(!self->plan)) builder_drop_given(self);
         Py_DECREF(kernel);
         if (LIKELY(free_builder_count < MOST_FREE_BUILDERS)) {
             free_builders[free_builder_count++] = self;
@@ -382,17 +564,32 @@ PyTypeObject BuilderState_Type = {
 
 /* Every method that is done here, and the name of the one that does it in Python. */
 static struct {
-    PyObject *(*function)(PyObject *, PyObject *const *, Py_ssize_t, PyObject *);
+    PyCFunction function;
+    int flags;
     const char *name;
     PyObject **plain;
 } builder_natives[] = {
-#define NATIVE(name, code) {builder_##name, #name, &plain_##name},
-    VALUE_METHODS(NATIVE)
-    NATIVE(arg, 0) NATIVE(grid, 0) NATIVE(block, 0) NATIVE(shared_mem, 0) NATIVE(launch, 0)
-#undef NATIVE
+#define ONE(name, code) {builder_##name, METH_O, #name, &plain_##name},
+#define SEVERAL(name, code) \
+    {(PyCFunction)(void (*)(void))builder_##name, METH_FASTCALL | METH_KEYWORDS, #name, &plain_##name},
+    VALUE_METHODS(ONE) ONE(arg, 0) ONE(grid, 0) ONE(block, 0) ONE(shared_mem, 0)
+    ROUNDED_METHODS(SEVERAL) SEVERAL(launch, 0)
+#undef ONE
+#undef SEVERAL
 };
 #define NATIVES (sizeof builder_natives / sizeof *builder_natives)
 static PyMethodDef builder_definitions[NATIVES];
+static vectorcallfunc call_of_one; /* CPython's own way to call a method of one argument */
+
+/* A method of one argument that is not called with just one: the one in Python says what is wrong. */
+static PyObject *builder_call_one(PyObject *descriptor, PyObject *const *args, size_t flags, PyObject *names)
+{
+    Py_ssize_t count = PyVectorcall_NARGS(flags);
+    if ((count == 2 && !names) || !count || !known.builder || !PyObject_TypeCheck(args[0], known.builder))
+        return call_of_one(descriptor, args, flags, names);
+    size_t at = (size_t)(((PyMethodDescrObject *)descriptor)->d_method - builder_definitions);
+    return leave_to_python(args[0], *builder_natives[at].plain, args + 1, count - 1, names);
+}
 
 /* Puts the native methods in the place of a class's own of the same name, which stay under `_plain_…` and lend their
  * docstrings: a class on this base, once. */
@@ -417,14 +614,21 @@ static PyObject *know_builder(PyObject *self, PyObject *object)
         Py_DECREF(method);
         if (!doc || !text) return NULL;
         PyMethodDef *definition = &builder_definitions[at];
-        *definition = (PyMethodDef){name, (PyCFunction)(void (*)(void))builder_natives[at].function,
-                                    METH_FASTCALL | METH_KEYWORDS, text}; /* the docstring lives as long: not let go */
+        /* The docstring lives as long: not let go. */
+        *definition = (PyMethodDef){name, builder_natives[at].function, builder_natives[at].flags, text};
         PyObject *descriptor = PyDescr_NewMethod(type, definition);
         if (!descriptor || PyObject_SetAttrString(object, name, descriptor) < 0) return NULL;
+        if (builder_natives[at].flags == METH_O) {
+            call_of_one = ((PyMethodDescrObject *)descriptor)->vectorcall;
+            ((PyMethodDescrObject *)descriptor)->vectorcall = builder_call_one;
+        }
         Py_DECREF(descriptor);
     }
     type->tp_vectorcall = builder_make;
     type->tp_dealloc = builder_end;
+    /* CPython calls at once only what it knows not to change. */
+    type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
+    PyType_Modified(type);
     known.builder = (PyTypeObject *)Py_NewRef(object);
     return Py_NewRef(object);
 }

@@ -15,6 +15,17 @@ typedef struct {
 extern PyTypeObject ConfiguredState_Type;
 static PyObject *configured_plainly, *configure_plainly; /* "_call_plainly", "_configure" */
 
+/* Values of other types than those of the launch before, or of a call beside another one. */
+static __attribute__((noinline)) outcome configured_launch_others(ConfiguredState *self, const uint8_t *wanted,
+                                                                  PyObject *const *values, uint32_t count)
+{
+    Call call;
+    Plan *plan = read_others(self->kernel, wanted, values, count, &call);
+    if (!plan) return PYTHON;
+    return launch_now(self->kernel->gate, self->lane, plan, &self->extents, call.bytes, call.parameters, call.blocks,
+                      call.block_count);
+}
+
 static PyObject *configured_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
 {
     ConfiguredState *self = (ConfiguredState *)callable;
@@ -24,15 +35,13 @@ static PyObject *configured_call(PyObject *callable, PyObject *const *args, size
     if (LIKELY(self->lane && !names && !kernel->gate->closed && kernel->module->is_loaded && kernel->plan_count &&
                PyBytes_CheckExact(kernel->specs) && PyBytes_GET_SIZE(kernel->specs) == count &&
                count <= MOST_ARGUMENTS && self->extents.shared_mem <= kernel->allowed_shared_mem)) {
-        Call call;
-        Plan *plan = read_call(kernel, kernel->plans[kernel->last_plan],
-                               (const uint8_t *)PyBytes_AS_STRING(kernel->specs), args, (uint32_t)count, &call);
-        if (LIKELY(plan != NULL)) {
-            outcome result = launch_now(kernel->gate, self->lane, plan, &self->extents, call.bytes, call.parameters,
-                                        call.blocks, call.block_count);
-            if (LIKELY(result == DONE)) Py_RETURN_NONE;
-            if (result == FAILED) return NULL;
-        }
+        const uint8_t *wanted = (const uint8_t *)PyBytes_AS_STRING(kernel->specs);
+        Plan *likely = kernel->plans[kernel->last_plan];
+        outcome result = LIKELY(read_likely(kernel->gate, likely, wanted, args, count))
+                             ? launch_likely(kernel->gate, self->lane, likely, &self->extents)
+                             : configured_launch_others(self, wanted, args, (uint32_t)count);
+        if (LIKELY(result == DONE)) Py_RETURN_NONE;
+        if (result == FAILED) return NULL;
     }
     PyObject *method = PyObject_GetAttr(callable, configured_plainly);
     if (!method) return NULL;

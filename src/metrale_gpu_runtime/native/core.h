@@ -69,7 +69,7 @@ extern struct known_classes {
 typedef struct {
     PyObject_HEAD
     PyThreadState *owner; /* NULL: free */
-    long count, waiting;
+    long again, waiting;  /* how many times more its owner has taken it, and how many threads wait */
     bool is_posted;
     PyThread_type_lock wake;
 } Lock;
@@ -159,11 +159,10 @@ static inline bool lock_take(Lock *lock, PyThreadState *me)
     extern int lock_wait(Lock *, PyThreadState *);
     if (LIKELY(!lock->owner)) {
         lock->owner = me;
-        lock->count = 1;
         return true;
     }
     if (lock->owner == me) {
-        lock->count++;
+        lock->again++;
         return true;
     }
     return lock_wait(lock, me) == 0;
@@ -174,7 +173,10 @@ static inline bool lock_is_anothers(Lock *lock) { return lock->owner && lock->ow
 
 static inline void lock_give(Lock *lock)
 {
-    if (--lock->count) return;
+    if (UNLIKELY(lock->again)) {
+        lock->again--;
+        return;
+    }
     lock->owner = NULL;
     if (UNLIKELY(lock->waiting && !lock->is_posted)) {
         lock->is_posted = true;
@@ -262,6 +264,14 @@ static inline bool gate_is_open(Gate *gate)
 
 typedef struct KernelForm KernelForm;
 
+/* One argument of a plan, as a builder that expects it comes to it. */
+typedef struct {
+    uint16_t offset;
+    uint8_t code;
+} Step;
+#define CODE_LAST CODE_END        /* behind the last argument of a plan */
+#define CODE_NOWHERE (CODE_END + 1) /* what no plan expects */
+
 /* A kernel with one list of argument codes: where each lies, and the driver's function. */
 typedef struct {
     PyObject_HEAD
@@ -272,6 +282,15 @@ typedef struct {
     uint16_t *offsets;
     KernelForm *form; /* how its kernel objects are set, where the driver has those; or NULL */
     bool needs_shared_mem; /* dynamic shared memory is one of its parameters */
+    Step *steps;     /* the arguments one by one, and a last one that no argument fits */
+    uint64_t serial; /* no other plan has had it */
+    /* Where one call at a time has its arguments: on the stack they would take as much room as the largest kernel's. */
+    bool is_in_use;
+    uint32_t block_count;
+    unsigned char *bytes;
+    void **parameters;
+    BlockState **blocks;
+    void *memory; /* what these lie in */
 } Plan;
 
 typedef struct {
@@ -304,16 +323,12 @@ extern PyTypeObject Plan_Type, ModuleState_Type, KernelState_Type;
 int launch_setup(PyObject *module);
 
 Plan *find_plan(KernelState *kernel, const uint8_t *codes, uint32_t count);
-bool has_shape(KernelState *kernel, const Extents *extents);
-bool fits_grid(Gate *gate, const Extents *extents);
 
 enum answer_kind { NO_ANSWER, REFUSED, NOT_RESTORED, NOT_ENTERED };
 
 /* After Python has made a launch that the core had left to it. */
 void forget_answer(void);
 
-/* The caller's code and instruction (site.c); a new reference or NULL. */
-PyCodeObject *caller_code(PyThreadState *thread, int *instruction);
 int site_setup(PyObject *module);
 
 /* ---------------------------------------------------------------- forms */

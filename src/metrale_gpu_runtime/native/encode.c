@@ -29,8 +29,8 @@ static inline uint8_t code_of_type(PyObject *type)
     return CODE_NONE;
 }
 
-/* An int that fits 64 bits with its sign. */
-INLINE bool read_int(PyObject *value, int64_t *number)
+/* An int of up to two digits of CPython's; others are not looked at. Calls nothing. */
+INLINE bool read_short_int(PyObject *value, int64_t *number)
 {
 #if PY_VERSION_HEX >= 0x030c0000
     if (LIKELY(PyUnstable_Long_IsCompact((PyLongObject *)value))) {
@@ -39,14 +39,24 @@ INLINE bool read_int(PyObject *value, int64_t *number)
     }
 #else
     const digit *digits = ((PyLongObject *)value)->ob_digit;
+    if (LIKELY(Py_SIZE(value) == 1)) {
+        *number = digits[0];
+        return true;
+    }
     switch (Py_SIZE(value)) {
     case 0: *number = 0; return true;
-    case 1: *number = digits[0]; return true;
     case -1: *number = -(int64_t)digits[0]; return true;
     case 2: *number = (int64_t)digits[1] << PyLong_SHIFT | digits[0]; return true;
     case -2: *number = -((int64_t)digits[1] << PyLong_SHIFT | digits[0]); return true;
     }
 #endif
+    return false;
+}
+
+/* An int that fits 64 bits with its sign. */
+INLINE bool read_int(PyObject *value, int64_t *number)
+{
+    if (LIKELY(read_short_int(value, number))) return true;
     int overflow;
     *number = PyLong_AsLongLongAndOverflow(value, &overflow);
     return !overflow;
@@ -104,10 +114,8 @@ INLINE uint8_t read_float(uint8_t code, double value, void *place)
     return code;
 }
 
-INLINE uint8_t read_integer(uint8_t code, PyObject *value, void *place)
+INLINE uint8_t place_integer(uint8_t code, int64_t number, void *place)
 {
-    int64_t number;
-    if (UNLIKELY(!read_int(value, &number))) return read_large(code, value, place);
 #define TAKE(condition, nbytes)                 \
     if (UNLIKELY(!(condition))) return CODE_NONE; \
     memcpy(place, &number, nbytes);             \
@@ -132,6 +140,13 @@ INLINE uint8_t read_integer(uint8_t code, PyObject *value, void *place)
     default: return CODE_NONE;
     }
 #undef TAKE
+}
+
+INLINE uint8_t read_integer(uint8_t code, PyObject *value, void *place)
+{
+    int64_t number;
+    if (UNLIKELY(!read_int(value, &number))) return read_large(code, value, place);
+    return place_integer(code, number, place);
 }
 
 static uint8_t read_typed(PyObject *value, void *place)
@@ -163,17 +178,24 @@ static uint8_t read_foreign(PyObject *value, void *place)
     return CODE_NONE;
 }
 
-INLINE uint8_t read_number(uint8_t wanted, PyObject *value, void *place)
+/* What is neither an int nor a float of Python. */
+static __attribute__((noinline)) uint8_t read_other_number(uint8_t wanted, PyObject *value, void *place)
 {
     PyTypeObject *type = Py_TYPE(value);
-    if (type == &PyLong_Type) return read_integer(wanted, value, place);
-    if (type == &PyFloat_Type) return read_float(wanted, PyFloat_AS_DOUBLE(value), place);
     if (type == known.scalar) return read_typed(value, place);
     if (type == &PyBool_Type && wanted == CODE_BOOL) {
         *(unsigned char *)place = value == Py_True;
         return CODE_BOOL;
     }
     return read_foreign(value, place);
+}
+
+INLINE uint8_t read_number(uint8_t wanted, PyObject *value, void *place)
+{
+    PyTypeObject *type = Py_TYPE(value);
+    if (type == &PyLong_Type) return read_integer(wanted, value, place);
+    if (type == &PyFloat_Type) return read_float(wanted, PyFloat_AS_DOUBLE(value), place);
+    return read_other_number(wanted, value, place);
 }
 
 /* Memory of this backend that is alive; whether an address lies in it is the caller's to know. */
@@ -191,7 +213,18 @@ INLINE bool is_bindable(Gate *gate, BlockState *block, uint64_t address)
     return LIKELY(gate->offset_alignment <= 1) || (address - block->base) % gate->offset_alignment == 0;
 }
 
-INLINE uint8_t read_pointer(Gate *gate, PyObject *value, void *place, BlockState **block)
+/* The code of a buffer's elements; CODE_NONE for untyped ones, CODE_COUNT where Python has to look. */
+INLINE uint8_t element_of(const BufferState *buffer, uint8_t likely)
+{
+    PyObject *scalar = buffer->scalar;
+    if (!scalar || scalar == Py_None) return CODE_NONE;
+    if (LIKELY(likely > CODE_POINTER && known.types[likely - CODE_POINTER] == scalar)) return likely - CODE_POINTER;
+    uint8_t element = code_of_type(scalar);
+    return element == CODE_NONE ? CODE_COUNT : element;
+}
+
+/* `likely`: the code that it may be found to have, which is then found at once. */
+INLINE uint8_t read_pointer(Gate *gate, uint8_t likely, PyObject *value, void *place, BlockState **block)
 {
     PyTypeObject *type = Py_TYPE(value);
     /* Of a backend in trouble no pointer is taken. */
@@ -201,11 +234,8 @@ INLINE uint8_t read_pointer(Gate *gate, PyObject *value, void *place, BlockState
         *block = live_block(gate, buffer->allocation);
         if (UNLIKELY(!*block || !buffer->address)) return CODE_NONE; /* a buffer of no bytes has no address */
         if (UNLIKELY(!is_bindable(gate, *block, buffer->address))) return CODE_NONE;
-        uint8_t element = CODE_NONE;
-        if (buffer->scalar && buffer->scalar != Py_None) {
-            element = code_of_type(buffer->scalar);
-            if (element == CODE_NONE) return CODE_NONE;
-        }
+        uint8_t element = element_of(buffer, likely);
+        if (UNLIKELY(element == CODE_COUNT)) return CODE_NONE;
         memcpy(place, &buffer->address, 8);
         return CODE_POINTER + element;
     }
@@ -226,14 +256,20 @@ INLINE uint8_t read_pointer(Gate *gate, PyObject *value, void *place, BlockState
 }
 
 /* Reads a value for a place that wants `wanted` (CODE_NONE: only what carries its own type), and writes its bytes.
- * What it was read as; CODE_NONE where Python reads it. Never raises. `block` is set for a pointer. */
-INLINE uint8_t read_into(Gate *gate, uint8_t wanted, PyObject *value, void *place, BlockState **block)
+ * What it was read as, most quickly if that is `likely`; CODE_NONE where Python reads it. Never raises. `block` is set
+ * for a pointer. */
+INLINE uint8_t read_as(Gate *gate, uint8_t wanted, uint8_t likely, PyObject *value, void *place, BlockState **block)
 {
     *block = NULL;
-    if (wanted >= CODE_POINTER) return read_pointer(gate, value, place, block);
+    if (wanted >= CODE_POINTER) return read_pointer(gate, likely, value, place, block);
     uint8_t code = read_number(wanted, value, place);
     if (LIKELY(code != CODE_NONE) || wanted != CODE_NONE) return code;
-    return read_pointer(gate, value, place, block);
+    return read_pointer(gate, likely, value, place, block);
+}
+
+INLINE uint8_t read_into(Gate *gate, uint8_t wanted, PyObject *value, void *place, BlockState **block)
+{
+    return read_as(gate, wanted, wanted, value, place, block);
 }
 
 /* The hold on the memory that a pointer, which was read, names; NULL for null. Borrowed. */

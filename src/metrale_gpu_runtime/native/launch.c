@@ -41,7 +41,7 @@ static int leave_context(Gate *gate, uint64_t former)
     return enter_context(gate, gate->leave, gate->leave_takes_place ? (uint64_t)(uintptr_t)&place : former);
 }
 
-static inline int ask_launch(Gate *gate, LaneState *lane, Plan *plan, const Extents *e, void **parameters)
+INLINE int ask_launch(Gate *gate, LaneState *lane, Plan *plan, const Extents *e, void **parameters)
 {
     void *function = (void *)(uintptr_t)plan->function, *stream = (void *)(uintptr_t)lane->raw;
     if (LIKELY(gate->is_extended)) {
@@ -55,7 +55,7 @@ static inline int ask_launch(Gate *gate, LaneState *lane, Plan *plan, const Exte
 }
 
 /* Makes the call in the right context. The interpreter lock is let go of: a driver whose queue is full blocks. */
-static inline int call_driver(Gate *gate, uint64_t current, LaneState *lane, Plan *plan, const Extents *e,
+INLINE int call_driver(Gate *gate, uint64_t current, LaneState *lane, Plan *plan, const Extents *e,
                               void **parameters, enum answer_kind *kind)
 {
     bool is_current = current == gate->context;
@@ -165,11 +165,13 @@ static bool is_aliased(BlockState **blocks, uint32_t block_count)
     return false;
 }
 
-static inline outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const Extents *e, unsigned char *image, void **parameters,
-                   BlockState **blocks, uint32_t block_count)
+/* In full where it is called most: what a function of so many arguments costs is a good part of it. */
+INLINE outcome launch_here(Gate *gate, LaneState *lane, Plan *plan, const Extents *e, const unsigned char *image,
+                           void **parameters, BlockState **blocks, uint32_t block_count)
 {
     if (UNLIKELY(!e->grid[0] || !e->grid[1] || !e->grid[2])) return PYTHON;
-    if (UNLIKELY(!gate->launch)) {
+    const bool is_called = gate->launch != NULL;
+    if (UNLIKELY(!is_called)) {
         if (gate->enqueue ? !plan->form || !lane->has_raw || !lane->counts : !gate->keeper) return PYTHON;
         if (plan->needs_shared_mem && !e->shared_mem) return PYTHON;
         if (!gate->aliased_writes && is_aliased(blocks, block_count)) return PYTHON;
@@ -177,7 +179,7 @@ static inline outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const 
         return PYTHON;
     }
     Lock *lock = (Lock *)lane->lock;
-    PyThreadState *thread = PyThreadState_Get();
+    PyThreadState *thread = current_thread();
     if (UNLIKELY(!lock_take(lock, thread))) return FAILED;
     outcome result = PYTHON;
     /* Asked with the lock: another thread may have had its turn while it was waited for. */
@@ -192,34 +194,41 @@ static inline outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const 
             goto end; /* born in another stream's order, which this one has to wait for */
     }
     uint64_t current = 0;
-    int instruction;
-    if (LIKELY(gate->launch != NULL) && UNLIKELY(gate->query(&current))) goto end;
+    if (LIKELY(is_called) && UNLIKELY(gate->query(&current))) goto end;
 
-    Record *record = plan->nbytes <= sizeof record->small ? ring_recycle((Ring *)lane->ring) : NULL;
-    PyCodeObject *code_of_caller = caller_code(thread, &instruction);
+    Ring *ring = (Ring *)lane->ring;
+    uint32_t nbytes = plan->nbytes;
+    bool is_pushed = false;
+    Record *record = nbytes <= sizeof record->small ? ring_oldest(ring) : NULL;
     if (LIKELY(record != NULL)) {
-        PyObject *facts = record->facts;
-        PyCodeObject *former = record->code;
-        record->facts = Py_NewRef(plan->facts);
-        record->code = code_of_caller;
-        Py_DECREF(facts);
-        Py_XDECREF(former);
+        /* In a loop the launch that is forgotten is often of the same kernel and from the same function. */
+        is_pushed = record->facts == plan->facts && is_caller_again(record, thread);
+        if (LIKELY(is_pushed)) {
+            ring_turn(ring);
+            Py_INCREF(record);
+        } else {
+            ring_take_oldest(ring);
+            PyObject *facts = record->facts;
+            PyCodeObject *former = record->code;
+            record->facts = Py_NewRef(plan->facts);
+            record->code = caller_code(thread, &record->instruction);
+            Py_DECREF(facts);
+            Py_XDECREF(former);
+        }
     } else if ((record = record_new())) {
         record->facts = Py_NewRef(plan->facts);
-        record->code = code_of_caller;
+        record->code = caller_code(thread, &record->instruction);
     } else {
-        Py_XDECREF(code_of_caller);
         result = FAILED;
         goto end;
     }
-    record->instruction = instruction;
     record->stream = lane->handle;
     record->sequence = lane->issued + 1;
     record->ordinal = ++gate->ordinal;
     memcpy(record->grid, e->grid, sizeof *e);
-    record->nbytes = plan->nbytes;
-    if (UNLIKELY(plan->nbytes > sizeof record->small)) {
-        record->image = PyMem_Malloc(plan->nbytes + 8);
+    record->nbytes = nbytes;
+    if (UNLIKELY(nbytes > sizeof record->small)) {
+        record->image = PyMem_Malloc(nbytes + 8);
         if (!record->image) {
             record->image = record->small;
             record->nbytes = 0;
@@ -231,10 +240,12 @@ static inline outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const 
         }
     }
     /* In whole words: both ends have room for that, and a call of memcpy costs as much as the copy. */
-    for (uint32_t at = 0; at < plan->nbytes; at += 8) memcpy(record->image + at, image + at, 8);
+    unsigned char *remembered = record->image;
+    for (uint32_t at = 0; at < nbytes; at += 8) memcpy(remembered + at, image + at, 8);
     for (uint32_t at = 0; at < block_count; at++) {
         if (UNLIKELY(use_block(blocks[at], lane->handle, (PyObject *)record) != DONE)) {
             record->sequence = lane->issued;
+            if (is_pushed) ring_take_back(ring, (PyObject *)record);
             Py_DECREF(record);
             while (at) Py_DECREF(blocks[--at]);
             result = FAILED;
@@ -243,38 +254,50 @@ static inline outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const 
         /* Another thread may free it during the driver's call. */
         Py_INCREF(blocks[at]);
     }
-    ring_push((Ring *)lane->ring, (PyObject *)record);
+    if (UNLIKELY(!is_pushed)) ring_push(ring, (PyObject *)record);
+    /* As it is remembered: what the caller has may be another thread's to change once the interpreter lock is let go of. */
+    const Extents *shape = (const Extents *)record->grid;
     enum answer_kind kind;
     int code;
-    if (LIKELY(gate->launch != NULL)) {
-        code = call_driver(gate, current, lane, plan, e, parameters, &kind);
+    if (LIKELY(is_called)) {
+        code = call_driver(gate, current, lane, plan, shape, parameters, &kind);
     } else if (gate->enqueue) {
-        code = call_kernel_object(gate, lane, plan, e, record->image, &kind);
+        code = call_kernel_object(gate, lane, plan, shape, record->image, &kind);
     } else {
-        result = submit_launch(gate, lane, plan, e, record, blocks, block_count);
+        result = submit_launch(gate, lane, plan, shape, record, blocks, block_count);
         goto done;
     }
     if (LIKELY(kind == NO_ANSWER)) {
         lane->issued = record->sequence;
-        for (uint32_t at = 0; at < block_count; at++) used_last(blocks[at], (PyObject *)record);
         gate->native_count++;
-        result = DONE;
-    } else {
-        /* Not queued: what it names is in use only as long as what was queued before it. */
-        record->sequence = lane->issued;
-        record->rejected = true;
-        ring_take_back((Ring *)lane->ring, (PyObject *)record);
-        if (gate->ordinal == record->ordinal) gate->ordinal--;
-        answer.function = plan->function;
-        answer.kind = kind == NOT_ENTERED ? NO_ANSWER : kind;
-        answer.code = code;
+        for (uint32_t at = 0; at < block_count; at++) {
+            used_last(blocks[at], (PyObject *)record);
+            Py_DECREF(blocks[at]);
+        }
+        Py_DECREF(record);
+        lock_give(lock);
+        return DONE;
     }
+    /* Not queued: what it names is in use only as long as what was queued before it. */
+    record->sequence = lane->issued;
+    record->rejected = true;
+    ring_take_back(ring, (PyObject *)record);
+    if (gate->ordinal == record->ordinal) gate->ordinal--;
+    answer.function = plan->function;
+    answer.kind = kind == NOT_ENTERED ? NO_ANSWER : kind;
+    answer.code = code;
 done:
     Py_DECREF(record);
     for (uint32_t at = 0; at < block_count; at++) Py_DECREF(blocks[at]);
 end:
     lock_give(lock);
     return result;
+}
+
+static outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const Extents *e, const unsigned char *image,
+                          void **parameters, BlockState **blocks, uint32_t block_count)
+{
+    return launch_here(gate, lane, plan, e, image, parameters, blocks, block_count);
 }
 
 /* The stream that an argument means, wherever nothing has to be looked up or refused for it; NULL: Python. Borrowed. */
@@ -322,24 +345,29 @@ static Plan *read_others(KernelState *kernel, const uint8_t *wanted, PyObject *c
     return plan;
 }
 
-/* Reads all values of a call, each for the place that wants it. The plan that they were found to have; NULL: Python. */
-static inline Plan *read_call(KernelState *kernel, Plan *likely, const uint8_t *wanted, PyObject *const *values,
-                              uint32_t count, Call *call)
+/* Reads all values of a call into the place of the plan that they are likely to have; false where they have another,
+ * or another call is there. Nothing of Python's runs in between. */
+INLINE bool read_likely(Gate *gate, Plan *plan, const uint8_t *wanted, PyObject *const *values, Py_ssize_t count)
 {
     uint32_t block_count = 0;
-    if (UNLIKELY(likely->count != count)) return read_others(kernel, wanted, values, count, call);
-    Gate *gate = kernel->gate;
-    for (uint32_t at = 0; at < count; at++) {
-        unsigned char *place = call->bytes + likely->offsets[at];
+    if (UNLIKELY((Py_ssize_t)plan->count != count || plan->is_in_use)) return false;
+    for (uint32_t at = 0; at < (uint32_t)count; at++) {
         BlockState *block;
-        uint8_t code = read_into(gate, wanted[at], values[at], place, &block);
-        if (UNLIKELY(code != likely->codes[at]))
-            return code == CODE_NONE ? NULL : read_others(kernel, wanted, values, count, call);
-        call->parameters[at] = place;
-        if (block) call->blocks[block_count++] = block;
+        uint8_t likely = plan->codes[at];
+        if (UNLIKELY(read_as(gate, wanted[at], likely, values[at], plan->parameters[at], &block) != likely)) return false;
+        if (block) plan->blocks[block_count++] = block;
     }
-    call->block_count = block_count;
-    return likely;
+    plan->block_count = block_count;
+    return true;
+}
+
+/* Makes the launch of what `read_likely` has read. */
+INLINE outcome launch_likely(Gate *gate, LaneState *lane, Plan *plan, const Extents *e)
+{
+    plan->is_in_use = true;
+    outcome result = launch_here(gate, lane, plan, e, plan->bytes, plan->parameters, plan->blocks, plan->block_count);
+    plan->is_in_use = false;
+    return result;
 }
 
 /* ---------------------------------------------------------------- Plan */
@@ -352,6 +380,8 @@ static void plan_dealloc(Plan *self)
     if (self->form) kernel_form_free(self->form);
     PyMem_Free(self->codes);
     PyMem_Free(self->offsets);
+    PyMem_Free(self->steps);
+    PyMem_Free(self->memory);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
@@ -390,12 +420,23 @@ static Plan *plan_new(PyObject *codes, PyObject *offsets, unsigned nbytes, unsig
     self->nbytes = nbytes;
     self->codes = PyMem_Malloc((size_t)count + 1);
     self->offsets = PyMem_New(uint16_t, count + 1);
+    self->steps = PyMem_New(Step, count + 1);
+    static uint64_t latest_serial;
+    self->serial = ++latest_serial;
     PyObject_GC_Track(self);
-    if (!self->codes || !self->offsets) {
+    size_t addresses = (size_t)count * sizeof(void *);
+    self->is_in_use = false;
+    self->block_count = 0;
+    self->memory = PyMem_Calloc(1, BLOCK_ALIGNMENT + nbytes + 16 + 2 * addresses);
+    if (!self->codes || !self->offsets || !self->steps || !self->memory) {
         Py_DECREF(self);
         PyErr_NoMemory();
         return NULL;
     }
+    uintptr_t place = ((uintptr_t)self->memory + BLOCK_ALIGNMENT - 1) & ~(uintptr_t)(BLOCK_ALIGNMENT - 1);
+    self->bytes = (unsigned char *)place;
+    self->parameters = (void **)(place + (nbytes + 15) / 8 * 8);
+    self->blocks = (BlockState **)(self->parameters + count);
     memcpy(self->codes, PyBytes_AS_STRING(codes), (size_t)count);
     for (Py_ssize_t at = 0; at < count; at++) {
         unsigned long offset = PyLong_AsUnsignedLong(PyTuple_GET_ITEM(offsets, at));
@@ -410,7 +451,10 @@ static Plan *plan_new(PyObject *codes, PyObject *offsets, unsigned nbytes, unsig
             return NULL;
         }
         self->offsets[at] = (uint16_t)offset;
+        self->steps[at] = (Step){(uint16_t)offset, code};
+        self->parameters[at] = self->bytes + offset;
     }
+    self->steps[count] = (Step){0, CODE_LAST};
     self->facts = Py_NewRef(facts);
     self->target = Py_NewRef(target);
     return self;
@@ -443,14 +487,20 @@ Plan *find_plan(KernelState *kernel, const uint8_t *codes, uint32_t count)
     return NULL;
 }
 
-bool has_shape(KernelState *kernel, const Extents *e)
+static inline bool is_shape(const Shape *shape, const Extents *e)
+{
+    return shape->block[0] == e->block[0] && shape->block[1] == e->block[1] && shape->block[2] == e->block[2] &&
+           shape->shared_mem == e->shared_mem;
+}
+
+static inline bool has_shape(KernelState *kernel, const Extents *e)
 {
     for (uint32_t at = 0; at < kernel->shape_count; at++)
-        if (!memcmp(kernel->shapes[at].block, e->block, sizeof(Shape))) return true;
+        if (LIKELY(is_shape(&kernel->shapes[at], e))) return true;
     return false;
 }
 
-bool fits_grid(Gate *gate, const Extents *e)
+static inline bool fits_grid(Gate *gate, const Extents *e)
 {
     const uint32_t *g = e->grid, *most = gate->max_grid;
     if (g[0] > most[0] || g[1] > most[1] || g[2] > most[2]) return false;

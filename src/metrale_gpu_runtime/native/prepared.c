@@ -34,6 +34,7 @@ typedef struct {
     PyObject **extra; /* allocations named by .uses() */
     PyObject *remembered;
     bool is_stale; /* Python has set slots since the image was made */
+    bool is_fixed; /* it has no slots: a call without values is always the same */
 } PreparedState;
 
 static PyObject *plainly, *stream_name; /* "_call_plainly", "stream" */
@@ -140,14 +141,19 @@ static outcome refresh(PreparedState *self)
 
 /* ---------------------------------------------------------------- the call */
 
-static inline outcome launch_unchanged(PreparedState *self, LaneState *lane)
+INLINE outcome launch_as_it_is(PreparedState *self, LaneState *lane)
 {
     Image *image = self->image;
     image->users++;
-    outcome result = launch_now(self->gate, lane, self->plan, &self->extents, image->bytes, image->parameters,
-                                image->blocks, image->block_count);
+    outcome result = launch_here(self->gate, lane, self->plan, &self->extents, image->bytes, image->parameters,
+                                 image->blocks, image->block_count);
     if (--image->users == 0 && UNLIKELY(image != self->image)) image_free(image);
     return result;
+}
+
+static __attribute__((noinline)) outcome launch_unchanged(PreparedState *self, LaneState *lane)
+{
+    return launch_as_it_is(self, lane);
 }
 
 /* What was set by name stays set, once the launch was made. */
@@ -190,7 +196,7 @@ static outcome remember(PreparedState *self, PyObject *const *values, PyObject *
 }
 
 /* Some values by name: slots' stay set, parameters' hold for this call. The others are as they were. */
-static outcome launch_named(PreparedState *self, LaneState *lane, PyObject *const *values, PyObject *names)
+static __attribute__((noinline)) outcome launch_named(PreparedState *self, LaneState *lane, PyObject *const *values, PyObject *names)
 {
     Plan *plan = self->plan;
     Call call;
@@ -241,16 +247,26 @@ static outcome launch_named(PreparedState *self, LaneState *lane, PyObject *cons
     return result;
 }
 
-static outcome launch_changed(PreparedState *self, LaneState *lane, PyObject *const *values, Py_ssize_t count)
+/* Values of other types than what was prepared, or of a call beside another one. */
+static __attribute__((noinline)) outcome launch_changed_others(PreparedState *self, LaneState *lane,
+                                                               PyObject *const *values, Py_ssize_t count)
 {
     Plan *own = self->plan;
     Call call;
-    if (UNLIKELY(count != (Py_ssize_t)own->count)) return PYTHON;
-    Plan *plan = read_call(self->kernel, own, own->codes, values, own->count, &call);
-    if (UNLIKELY(!plan || (plan != own && !may_replace(plan, own)))) return PYTHON;
-    if (UNLIKELY(self->extra_count)) call.block_count = add_extra(self, call.blocks, call.block_count);
+    if (count != (Py_ssize_t)own->count) return PYTHON;
+    Plan *plan = read_others(self->kernel, own->codes, values, own->count, &call);
+    if (!plan || (plan != own && !may_replace(plan, own))) return PYTHON;
+    call.block_count = add_extra(self, call.blocks, call.block_count);
     return launch_now(self->gate, lane, plan, &self->extents, call.bytes, call.parameters, call.blocks,
                       call.block_count);
+}
+
+INLINE outcome launch_changed(PreparedState *self, LaneState *lane, PyObject *const *values, Py_ssize_t count)
+{
+    Plan *own = self->plan;
+    if (LIKELY(!self->extra_count && read_likely(self->gate, own, own->codes, values, count)))
+        return launch_likely(self->gate, lane, own, &self->extents);
+    return launch_changed_others(self, lane, values, count);
 }
 
 static PyObject *prepared_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
@@ -258,7 +274,10 @@ static PyObject *prepared_call(PyObject *callable, PyObject *const *args, size_t
     PreparedState *self = (PreparedState *)callable;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
     outcome result = PYTHON;
-    if (LIKELY(self->plan && !self->gate->closed && self->kernel->module->is_loaded &&
+    if (LIKELY(self->is_fixed && !count && !names && !self->gate->closed && self->kernel->module->is_loaded &&
+               self->extents.shared_mem <= self->kernel->allowed_shared_mem)) {
+        result = launch_as_it_is(self, self->lane);
+    } else if (LIKELY(self->plan && !self->gate->closed && self->kernel->module->is_loaded &&
                self->extents.shared_mem <= self->kernel->allowed_shared_mem)) {
         if (names && !PyTuple_GET_SIZE(names)) names = NULL;
         if (UNLIKELY(self->is_stale) && refresh(self) == FAILED) return NULL;
@@ -315,6 +334,7 @@ static void drop_places(PreparedState *self)
 
 static int prepared_clear(PreparedState *self)
 {
+    self->is_fixed = false;
     drop_places(self);
     Py_CLEAR(self->gate);
     Py_CLEAR(self->kernel);
@@ -421,6 +441,7 @@ static PyObject *prepared_compile(PyObject *object, PyObject *arguments)
     self->gate = (Gate *)Py_NewRef(kernel->gate);
     self->lane = (LaneState *)Py_NewRef(lane);
     list_blocks(self);
+    self->is_fixed = !self->slot_count;
     Py_RETURN_TRUE;
 failed:
     drop_places(self);

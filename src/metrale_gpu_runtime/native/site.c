@@ -3,14 +3,18 @@
 
 #include <string.h>
 
+/* CPython makes a frame object only for whoever asks, which costs as much as the launch: its own frame is read. */
 #if PY_VERSION_HEX < 0x030c0000
-/* CPython 3.11 makes a frame object only for whoever asks, which costs as much as the launch: its own frame is read. */
 #define Py_BUILD_CORE 1
 #include <internal/pycore_frame.h>
+#undef _PyGC_FINALIZED /* which the next one defines anew */
+#include <internal/pycore_pystate.h>
 #undef Py_BUILD_CORE
-#define READS_FRAMES 1
+typedef _PyInterpreterFrame InterpreterFrame;
+static inline PyThreadState *current_thread(void) { return _PyThreadState_GET(); }
 #else
-#define READS_FRAMES 0
+static inline PyThreadState *current_thread(void) { return PyThreadState_Get(); }
+typedef struct _PyInterpreterFrame InterpreterFrame;
 #endif
 
 static PyObject *package, *callers; /* folders, each with its separator: the package, and in it who is a caller */
@@ -57,25 +61,62 @@ static PyCodeObject *slow_caller_code(PyThreadState *thread, int *instruction)
     return NULL;
 }
 
-#if READS_FRAMES
-static PyCodeObject *latest_caller; /* held: the code that was found last not to be the package's own */
-#endif
-
-PyCodeObject *caller_code(PyThreadState *thread, int *instruction)
+static inline InterpreterFrame *current_frame(PyThreadState *thread)
 {
-#if READS_FRAMES
-    _PyInterpreterFrame *frame = thread->cframe->current_frame;
+#if PY_VERSION_HEX < 0x030d0000
+    return thread->cframe->current_frame;
+#else
+    return thread->current_frame;
+#endif
+}
+
+/* A frame's code, borrowed: the frame holds it. What CPython runs without any is no code object. */
+static inline PyObject *code_of_frame(InterpreterFrame *frame)
+{
+#if PY_VERSION_HEX < 0x030c0000
+    return (PyObject *)frame->f_code;
+#else
+    PyObject *code = PyUnstable_InterpreterFrame_GetCode(frame);
+    Py_DECREF(code);
+    return code;
+#endif
+}
+
+static inline int instruction_of_frame(InterpreterFrame *frame)
+{
+#if PY_VERSION_HEX < 0x030c0000
+    return _PyInterpreterFrame_LASTI(frame) * (int)sizeof(_Py_CODEUNIT);
+#else
+    return PyUnstable_InterpreterFrame_GetLasti(frame);
+#endif
+}
+
+static PyCodeObject *latest_caller; /* held: the code that was found last not to be the package's own */
+
+/* The caller's code and instruction; a new reference or NULL. */
+static PyCodeObject *caller_code(PyThreadState *thread, int *instruction)
+{
+    InterpreterFrame *frame = current_frame(thread);
     if (LIKELY(frame != NULL)) {
-        PyCodeObject *code = frame->f_code;
+        PyObject *object = code_of_frame(frame);
+        PyCodeObject *code = (PyCodeObject *)object;
         if (UNLIKELY(code != latest_caller)) {
-            if (is_inside(code)) return slow_caller_code(thread, instruction);
+            if (!PyCode_Check(object) || is_inside(code)) return slow_caller_code(thread, instruction);
             Py_XSETREF(latest_caller, (PyCodeObject *)Py_NewRef(code));
         }
-        *instruction = _PyInterpreterFrame_LASTI(frame) * (int)sizeof(_Py_CODEUNIT);
+        *instruction = instruction_of_frame(frame);
         return (PyCodeObject *)Py_NewRef(code);
     }
-#endif
     return slow_caller_code(thread, instruction);
+}
+
+/* Whether a record that was used before has the same caller again; only the instruction is another one then. */
+static inline bool is_caller_again(Record *record, PyThreadState *thread)
+{
+    InterpreterFrame *frame = current_frame(thread);
+    if (UNLIKELY(!frame || !record->code || code_of_frame(frame) != (PyObject *)record->code)) return false;
+    record->instruction = instruction_of_frame(frame);
+    return true;
 }
 
 static PyObject *know_package(PyObject *self, PyObject *arguments)
