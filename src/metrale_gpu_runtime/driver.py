@@ -491,9 +491,9 @@ class Driver(ABC):
         """Record these launches, to be queued together and in this order as often as the engine likes; None where the
         driver cannot, or refuses it: they are then made one by one, and what is wrong with one is said there.
 
-        Asked once for a sequence without slots whose launches are all made by NativeKernelCalls. Raises nothing. The
-        memory that they name stays allocated until what was recorded is let go of; where it is given back before all
-        the same, or a module of theirs is unloaded, it is not queued again.
+        Asked once for a sequence without slots whose launches are all made by NativeKernelCalls. Raises nothing. When
+        memory that they name is given back, or a module of theirs is unloaded, it is queued no more, and must not keep
+        that alive.
         """
         return None
 

@@ -35,8 +35,8 @@ MOST_LAUNCHES = 10_000
 
 
 def is_worth_it(found: Found, memory: str) -> bool:
-    """Whether sequences are recorded without being asked for: not on PoCL with shared virtual memory, whose command
-    buffers took up to 1.3 times the host's time of their launches (docs/performance.md)."""
+    """Whether sequences are recorded without being asked for: not on PoCL with shared virtual memory, where those of
+    kernels with few arguments took more of the host's time so than launch by launch (docs/performance.md)."""
     return memory != "svm" or "pocl" not in found.platform_title.lower()
 
 
