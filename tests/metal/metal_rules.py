@@ -308,8 +308,8 @@ RULES: dict[str, tuple[Break, ...]] = {
     "the host sets the event of work that failed": (
         Break(
             BUFFERS,
-            "                    self.event.setSignaledValue_(self.value)\n",
-            "                    pass\n",
+            "                self.event.setSignaledValue_(self.value)\n",
+            "                pass\n",
             (_RULE + "test_the_host_signals_for_work_that_failed",),
         ),
     ),

@@ -308,3 +308,30 @@ def test_a_command_buffer_that_cannot_be_read_is_a_fault(room: Room, monkeypatch
     assert "scripted" in fault.message
     room.affine(x, 1, 10, 7)
     room.driver.synchronize(0)
+
+
+def test_a_stream_that_waits_for_work_that_cannot_be_read_is_released(room: Room, monkeypatch):
+    """Whoever waits for a command buffer that failed is let go even when Metal cannot say how it ended."""
+    from metal_standin.command_buffers import CommandBuffer
+
+    x, place, event, other = room.new(1), room.new(0, 0), room.driver.create_event(), room.driver.create_stream()
+    room.standin.hold()
+    culprit = room.stray(place)
+    room.driver.record_event(event, 0)
+    room.driver.wait_event(other, event)
+    room.affine(x, 1, 10, 7, stream=other)
+    last = room.driver._streams[0]._in_flight[-1]
+    room.standin.release()
+    last.wait_natively()
+
+    def refuse(self):
+        raise OSError("scripted")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CommandBuffer, "do_error", refuse)
+        fault = fault_of(lambda: room.driver.query_stream(0))
+    assert fault.launch == culprit
+    assert "scripted" in fault.message
+    # Its wait is over: it ends, instead of waiting for a signal that never comes.
+    fault_of(lambda: room.driver.synchronize(other))
+    assert room.words(x, 1, stream=other) == [17]

@@ -128,15 +128,22 @@ class CommandBuffer:
             try:
                 self.failure = self._outcome()
                 self.end_time_s = float(self.native.GPUEndTime()) or host_time_s()
-                # The GPU may not have come to its signal; whoever waits for it must not wait for ever.
-                if self.failure is not None and self.event.signaledValue() < self.value:
-                    self.event.setSignaledValue_(self.value)
             except Exception as error:
                 self.failure = unreadable_failure(error, self.ordinals)
+            if self.failure is not None:
+                self._release_waiting()
             if self.failure is None:
                 for temporary, offset, target in self._deliveries:
                     ctypes.memmove(address_of(target), temporary.host + offset, target.nbytes)
             self._let_go()
+
+    def _release_waiting(self) -> None:
+        """The GPU may not have come to its signal, or nobody knows; whoever waits for it must not wait for ever."""
+        try:
+            if self.event.signaledValue() < self.value:
+                self.event.setSignaledValue_(self.value)
+        except Exception as error:
+            self.failure = unreadable_failure(error, self.ordinals)
 
     def _outcome(self) -> Failure | None:
         upstream = self.upstream()
