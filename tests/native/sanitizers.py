@@ -44,7 +44,12 @@ def _library(name: str) -> Path | None:
 
 
 def can_build() -> bool:
-    """True where there are gcc, its sanitizers and Python's headers."""
+    """True where there are gcc, its sanitizers, Python's headers, and an interpreter that takes memory from malloc.
+
+    A free-threaded one takes it from an allocator of its own alone, of whose blocks the sanitizer knows no ends.
+    """
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return False
     headers = Path(sysconfig.get_path("include"), "Python.h")
     return headers.is_file() and all(_library(each) is not None for each in ("libasan.so", "libubsan.so"))
 

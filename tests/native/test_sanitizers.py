@@ -13,7 +13,10 @@ from fuzz import Fuzz
 from rungs import require_rung
 from standin import build_cuda
 
-pytestmark = pytest.mark.skipif(not sanitizers.can_build(), reason="no gcc with sanitizers, or no headers of Python")
+pytestmark = pytest.mark.skipif(
+    not sanitizers.can_build(),
+    reason="no gcc with sanitizers, no headers of Python, or a Python that is free-threaded",
+)
 
 
 @pytest.fixture(scope="module")
