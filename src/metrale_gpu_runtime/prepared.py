@@ -351,8 +351,10 @@ class LaunchSequence(SequenceState):
         if kind is not None:
             self._operations.clear()
             self._is_closed = True
-        else:
+        elif not self._is_closed:
             self._compile_launches()
+            if self._is_closed:  # by another thread, meanwhile
+                self._let_go()
 
     def _compile_launches(self) -> None:
         """Hand the launch core all launches as one; with anything else among them every call is `_call_plainly`."""
@@ -365,11 +367,13 @@ class LaunchSequence(SequenceState):
         if self._compile(self._gpu, tuple(launches)) and not self.slot_names:
             checked = [each.launch for each in self._operations if isinstance(each, RecordedLaunch)]
             recorded = self._gpu.record_launches(checked)
-            if recorded is not None:
+            # The driver may have let another thread in that closed it.
+            if recorded is not None and not self._is_closed:
                 self._use_recorded(recorded.use, recorded.keeper)
 
     def append(self, operation: RecordedOperation | RecordedLaunch) -> None:
-        """Record one operation; the engine's."""
+        """Record one operation; the engine's. Raises HandleClosed where it was closed inside its own block."""
+        self._check_open()
         operation.check()
         self._operations.append(operation)
 
@@ -442,10 +446,10 @@ class LaunchSequence(SequenceState):
 
     def close(self) -> None:
         """Let go of the memory it holds; it cannot be run afterwards."""
+        self._is_closed = True
         self._let_go()
         self._operations.clear()
         self._remembered = {}
-        self._is_closed = True
 
     def _check_open(self) -> None:
         if self._is_closed:

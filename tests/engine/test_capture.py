@@ -286,3 +286,18 @@ def test_a_grid_of_slots_is_shown_by_their_names():
         with gpu.sequence() as sequence:
             kernel[mg.slot("blocks", "grid"), 32](mg.u32(3))
         assert "k grid (slot blocks, 1, 1), recorded at" in sequence.operations[0].describe()
+
+
+def test_a_sequence_that_is_closed_in_its_own_block_records_and_runs_nothing(gpu):
+    """Closed inside its block, a sequence refuses the launches after that, and a call of it refuses as well."""
+    kernel = gpu.kernel("m", "k", signature="unsigned int n")
+    with gpu.sequence() as sequence:
+        kernel[1, 32](mg.u32(3))
+        sequence.close()
+        with pytest.raises(HandleClosed, match="this sequence is closed"):
+            kernel[1, 32](mg.u32(5))
+    with pytest.raises(HandleClosed, match="this sequence is closed"):
+        sequence()
+    assert len(sequence) == 0
+    kernel[1, 32](mg.u32(7))
+    assert gpu.log.transcript().count("launch") == 1

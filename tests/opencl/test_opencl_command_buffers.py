@@ -672,6 +672,43 @@ def test_closed_by_another_thread_in_the_midst_of_a_call(watched: Watched) -> No
             step()
 
 
+def test_closed_in_its_own_block_it_never_runs(watched: Watched, memory: str) -> None:
+    """A sequence that is closed inside its block refuses what is launched after that, is not recorded, and does not run."""
+    with opened(memory) as gpu:
+        x, fold = zeros(gpu), kernel(gpu, FOLD, "fold")
+        with gpu.sequence() as step:
+            fold[3, 13](x, 5)
+            step.close()
+            with pytest.raises(HandleClosed):
+                fold[3, 13](x, 6)
+        with pytest.raises(HandleClosed):
+            step()
+        assert not x.numpy().any()
+        assert watched.calls[RECORDED] == 0
+
+
+def test_closed_by_another_thread_while_the_driver_records(watched: Watched, memory: str) -> None:
+    """A sequence that another thread closes while the driver records it is closed: nothing is raised from its block,
+    nothing is left, and it does not run."""
+    with opened(memory) as gpu:
+        x, fold = zeros(gpu), kernel(gpu, FOLD, "fold")
+
+        def record(real: Any, *arguments: Any) -> Any:
+            closer = threading.Thread(target=step.close)
+            closer.start()
+            closer.join()
+            return real(*arguments)
+
+        watched.instead[RECORDED] = record
+        with gpu.sequence() as step:
+            fold[3, 13](x, 5)
+        assert not step.is_one_command
+        assert watched.alive == 0
+        with pytest.raises(HandleClosed):
+            step()
+        assert not x.numpy().any()
+
+
 _FORKS = f"""
 import gc, os, sys
 import numpy as np
