@@ -32,6 +32,7 @@ from metrale_gpu_runtime.backend import GpuBackend
 from metrale_gpu_runtime.drivers.opencl import command_buffers
 from metrale_gpu_runtime.drivers.opencl.command_buffer_extension import is_known
 from metrale_gpu_runtime.drivers.opencl.kernels import ClKernel
+from metrale_gpu_runtime.drivers.opencl.programs import ThreadKernel
 from metrale_gpu_runtime.drivers.opencl.recordings import Recordings
 from metrale_gpu_runtime.errors import BackendUnavailable, DriverError, HandleClosed, InvalidPointer
 
@@ -707,6 +708,14 @@ def test_closed_by_another_thread_while_the_driver_records(watched: Watched, mem
         with pytest.raises(HandleClosed):
             step()
         assert not x.numpy().any()
+
+
+@pytest.mark.parametrize("kind", [command_buffers.CommandBuffer, ThreadKernel, ClKernel])
+def test_what_ctrl_c_kept_from_being_made_goes_without_a_word(kind: type[Any]) -> None:
+    """An object whose __init__ never ran, as when Ctrl-C comes at its first line, is dropped without an error."""
+    made = kind.__new__(kind)
+    gc.collect()
+    made.__del__()
 
 
 _FORKS = f"""

@@ -49,10 +49,11 @@ class CommandBuffer:
     __slots__ = ("__weakref__", "_generation", "_is_over", "_kernels", "_lock", "_release", "pointer", "use")
 
     def __init__(self, release: Callable[..., int], pointer: int, queue: int) -> None:
-        self._release, self._generation, self.pointer = release, generation.number, pointer
+        self._release, self._generation = release, generation.number
         self._lock, self._is_over = threading.Lock(), False
         self._kernels: list[object] = []
         self.use = array("Q", (0, 1, queue))
+        self.pointer = pointer
 
     def keep(self, kernel: object) -> None:
         """Let a kernel object live as long as this: some drivers read its arguments when the command is queued."""
@@ -86,8 +87,9 @@ class CommandBuffer:
         kernels.clear()
 
     def __del__(self) -> None:
-        # At the interpreter's end the driver may be gone already, and the process takes all with it.
-        if not sys.is_finalizing():
+        # At the interpreter's end the driver may be gone already, and the process takes all with it. There is no
+        # pointer where Ctrl-C came in the midst of __init__.
+        if hasattr(self, "pointer") and not sys.is_finalizing():
             self.use[CALLS] = 0
             self.let_go()
 

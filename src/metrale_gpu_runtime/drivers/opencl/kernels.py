@@ -36,9 +36,11 @@ class ClKernel:
         self.pointer = int(made or 0)
 
     def __del__(self) -> None:
-        # At the interpreter's end the driver may be gone already, and the process takes all with it.
-        if self.pointer and not sys.is_finalizing():
-            self._bindings.calls.release_kernel(self.pointer)
+        # At the interpreter's end the driver may be gone already, and the process takes all with it. There is no
+        # pointer where Ctrl-C came before __init__ had begun.
+        pointer = getattr(self, "pointer", 0)
+        if pointer and not sys.is_finalizing():
+            self._bindings.calls.release_kernel(pointer)
 
     # ------------------------------------------------ arguments
 
