@@ -255,6 +255,40 @@ def test_slots_copies_and_local_arguments_are_not_recorded(gpu: GpuBackend) -> N
     assert x.numpy()[0] == 5
 
 
+def test_bytes_used_memory_and_empty_grids_are_not_recorded(memory: str) -> None:
+    """A sequence with a value given as bytes, with .uses or with an empty grid is made launch by launch, and comes out
+    right."""
+    source = """
+    typedef struct { int low; float high; } Pair;
+    kernel void pair(global int *out, Pair by, int3 at) { out[at.y] = by.low + (int)by.high; }
+    kernel void put(global int *out, int n) { out[get_global_id(0)] = out[get_global_id(0)] * 10 + n; }
+    """
+    pair = np.array((7, 30.0), np.dtype([("low", np.int32), ("high", np.float32)]))
+    with opened(memory) as gpu:
+        gpu.load_module("m", source=source)
+        put, out = gpu.kernel("m", "put"), gpu.array(np.zeros(5, np.int32))
+        with gpu.sequence() as with_bytes:
+            mg.KernelLaunch(gpu, gpu.kernel("m", "pair")).grid(1).block(1).arg_ptr(out).arg_bytes(
+                pair.tobytes(), align=4
+            ).arg_bytes(np.array([0, 3, 0, 0], np.int32).tobytes(), align=16).launch()
+        with gpu.sequence() as with_empty:
+            put[1, 2](out, 4)
+            put[0, 2](out, 5)
+            put[1, 3](out, 6)
+        made = [with_bytes, with_empty]
+        if memory == "svm":
+            with gpu.sequence() as with_used:
+                put[1, 5].uses(out)(out, 8)
+            made.append(with_used)
+        assert not any(each.is_one_command for each in made)
+        for each in made:
+            each()
+        expected = [46, 46, 6, 37, 0]
+        if memory == "svm":
+            expected = [each * 10 + 8 for each in expected]
+        assert out.numpy().tolist() == expected
+
+
 def test_it_is_sent_when_one_of_its_launches_would_be(watched: Watched) -> None:
     """Ten launches a call: the first call after a wait is sent at once, and then the one that holds the 33rd launch."""
     with opened("buffers") as gpu:
