@@ -26,14 +26,18 @@ class WebgpuFactory(DriverFactory):
         return list_devices()
 
     def index_of(self, words: Sequence[str]) -> int:
-        """By number, or by a part of the adapter's name: "webgpu:llvmpipe". Raises ValueError for a name that fits none
-        or several of them."""
+        """By number, or by a part of the adapter's name: "webgpu:llvmpipe". Raises BackendUnavailable for a name that
+        fits none, ValueError for one that fits several."""
         if len(words) != 1 or words[0].isdecimal():
             return super().index_of(words)
         there = self.devices()
         fitting = [each for each in there if words[0] in each.name.lower()]
-        if len(fitting) != 1:
-            listed = ", ".join(f"webgpu:{each.index} {each.name}" for each in there)
+        listed = ", ".join(f"webgpu:{each.index} {each.name}" for each in there)
+        if not fitting:
+            raise BackendUnavailable(
+                f"webgpu: no adapter here has {words[0]!r} in its name; there is {listed}", backend="webgpu"
+            )
+        if len(fitting) > 1:
             raise ValueError(
                 f"'webgpu:{words[0]}' fits {len(fitting)} of the adapters here; give a number or a part of one name: "
                 f"{listed}"
