@@ -85,6 +85,8 @@ def test_a_device_is_chosen_by_number_and_by_name() -> None:
     assert factory.index_of([name]) == 0
     with pytest.raises(ValueError, match="webgpu:"):
         factory.index_of(["0", "1"])
+    with pytest.raises(ValueError, match="webgpu:"):
+        factory.index_of([""])
     with pytest.raises(BackendUnavailable, match=f"(?i)has 'no such name' in its name; there is webgpu:0 {name}"):
         factory.index_of(["no such name"])
     with pytest.raises(BackendUnavailable, match="no adapter 99"):

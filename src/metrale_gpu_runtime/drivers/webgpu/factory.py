@@ -28,7 +28,7 @@ class WebgpuFactory(DriverFactory):
     def index_of(self, words: Sequence[str]) -> int:
         """By number, or by a part of the adapter's name: "webgpu:llvmpipe". Raises BackendUnavailable for a name that
         fits none, ValueError for one that fits several."""
-        if len(words) != 1 or words[0].isdecimal():
+        if len(words) != 1 or not words[0].strip() or words[0].isdecimal():
             return super().index_of(words)
         there = self.devices()
         fitting = [each for each in there if words[0] in each.name.lower()]
