@@ -18,6 +18,7 @@ from .errors import (
     ScalarRefused,
 )
 from .handles import DevicePtr
+from .lending import HostArgument
 from .scalars import Scalar, ScalarType, scalar_of
 from .signature import ONE, ArgumentDescription, KernelSignature, Parameter
 from .slots import Slot
@@ -25,7 +26,7 @@ from .structs import is_struct, struct_bytes
 
 if TYPE_CHECKING:
     from .backend import GpuBackend, PointerValue
-    from .buffers import HostLoan
+    from .lending import HostLoan
 
 _POINTER_NBYTES = 8
 
@@ -176,8 +177,9 @@ def pointer_argument(
     Raises ForeignHandle, InvalidPointer, ArgumentKindError for what is no pointer at all, NotSupported for null where
     the device takes none and `signature` knows no value there, for which null is no pointer but a mistake.
     """
-    from .buffers import HostArgument
-
+    own = gpu.find_own(value)
+    if own is not None:
+        return _own_argument(own, name)
     if isinstance(value, Slot):
         return slot_argument(value, "ptr", kernel=kernel, index=index, name=name)
     what = f"{kernel}: argument {index}" + (f" ({name})" if name else "")
@@ -199,6 +201,11 @@ def pointer_argument(
         pointer.address.to_bytes(_POINTER_NBYTES, "little"),
         pointer=pointer,
     )
+
+
+def _own_argument(pointer: PointerValue, name: str | None) -> Argument:
+    description = ArgumentDescription.of_pointer(pointer.element, name)
+    return Argument(description, pointer.address.to_bytes(_POINTER_NBYTES, "little"), pointer)
 
 
 def _is_no_pointer(signature: KernelSignature | None, index: int) -> bool:
@@ -299,8 +306,15 @@ def argument_from_value(
 
     Raises the ArgumentError family; a bare number where the kind of the parameter is not known is refused.
     """
+    kind = type(value)
+    if kind is int or kind is float or kind is bool:
+        data, description = signature.encode(index, value)
+        return Argument(description, data)
     parameter = signature.parameter(index)
     name = parameter.name if parameter is not None else None
+    own = gpu.find_own(value)
+    if own is not None:
+        return _own_argument(own, name)
     if isinstance(value, Slot):
         return slot_argument(value, _place_type(parameter, value), kernel=kernel, index=index, name=name)
     if isinstance(value, ScalarType):
@@ -355,6 +369,8 @@ def encoder_of(
     if scalar is not None:
 
         def encode_scalar(value: object) -> Argument:
+            if type(value) is int or type(value) is float:
+                return scalar_argument(scalar, value, kernel=kernel, index=index, name=name)
             typed = value if isinstance(value, Scalar) else scalar_of(value)
             if typed is not None and typed.type == scalar:
                 return Argument(description, typed.data)

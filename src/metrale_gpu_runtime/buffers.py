@@ -34,6 +34,8 @@ class DeviceBuffer(BufferState):
 
     __slots__ = ("__weakref__", "_element", "_gpu", "_offset", "_shape")
 
+    _allocation: Allocation
+
     def __init__(
         self, gpu: GpuBackend, allocation: Allocation, offset: int, shape: tuple[int, ...], element: Element
     ) -> None:

@@ -37,6 +37,8 @@ class DevicePtr(PointerState):
 
     __slots__ = ("__weakref__",)
 
+    _allocation: AllocationLike | None
+
     def __init__(self, address: int, allocation: AllocationLike | None = None) -> None:
         if isinstance(address, bool) or not hasattr(type(address), "__index__"):
             raise TypeError(f"a device address is an integer, not {type(address).__name__}")

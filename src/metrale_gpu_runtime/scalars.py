@@ -25,13 +25,17 @@ if TYPE_CHECKING:
 
     Number: TypeAlias = int | float | complex | Fraction
 
+_EXACT: Final = 1 << 53
+"""Up to here every whole number is a double, so that what struct makes of it is rounded once."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ScalarType:
     """A type a kernel parameter or a buffer's element can have. Calling it makes a typed value: `u64(5)`.
 
     `kind` is "unsigned", "signed", "float", "bool" or "complex"; `nbytes` and `align` are those of C and CUDA;
     `lowest` and `highest` bound an integer type (None for the others); `constructor` is its name in this package.
+    There is one object for each: a copy is the type itself.
     """
 
     name: str
@@ -67,11 +71,13 @@ class ScalarType:
                 return value.to_bytes(self.nbytes, "little", signed=self.lowest < 0)
             raise self._out_of_range(value)
         # struct rounds as IEEE does, but raises where infinity is wanted and leaves the bits of a NaN to the C library.
-        if type(value) is float and self._struct is not None and not exact and value == value:
-            try:
-                return self._struct.pack(value)
-            except OverflowError:
-                pass
+        if self._struct is not None and not exact:
+            kind = type(value)
+            if (kind is float and value == value) or (kind is int and -_EXACT <= value <= _EXACT):  # type: ignore[operator]
+                try:
+                    return self._struct.pack(float(value))  # type: ignore[arg-type]
+                except OverflowError:
+                    pass
         return self._encode_any(value, exact)
 
     def decode(self, data: bytes | bytearray | memoryview) -> int | float | complex | bool:
@@ -94,6 +100,10 @@ class ScalarType:
 
     def __str__(self) -> str:
         return self.name
+
+    def __reduce__(self) -> str:
+        # This module's name for it: what is copied or unpickled is the same object again.
+        return self.constructor
 
     @property
     def _part(self) -> FloatFormat:

@@ -248,6 +248,13 @@ class LaunchCalls(QueueingCalls):
 
     # ------------------------------------------------ for the launch code
 
+    def find_own(self, value: object) -> PointerValue | None:
+        """The address of a live buffer or pointer of this backend; None for whatever `resolve_pointer` has to look at.
+
+        It is what nearly every argument is, and needs no words.
+        """
+        return self._pointers.find_own(value) if self._trouble is None else None
+
     def resolve_pointer(self, value: object, what: str = "pointer") -> PointerValue:
         """The address that `value` stands for, checked; `what` begins every message.
 

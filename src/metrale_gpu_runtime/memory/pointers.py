@@ -10,6 +10,7 @@ from ..dlpack import CUDA, REACHABLE, device_name
 from ..errors import ArgumentError, ArgumentKindError, ForeignHandle, InvalidPointer, ScalarKindError
 from ..exchange import ForeignArray, read_foreign
 from ..handles import DevicePtr
+from ..native import BufferState, PointerState
 from ..scalars import ScalarType
 from ..trace.launches import LentHostMemory
 from .allocation import Allocation, Block
@@ -96,6 +97,28 @@ class PointerReader:
         self._ledger, self._capabilities, self._peers, self._device_of = ledger, capabilities, peers, device_of
         self._takes_host_arrays = capabilities.host_arrays_are_device_arrays
         self._takes_untracked = capabilities.untracked_pointers
+        self._alignment = capabilities.buffer_offset_alignment
+
+    def find_own(self, value: object) -> PointerValue | None:
+        """The address of a live buffer or pointer of this backend; None for whatever `read` has to look at."""
+        if isinstance(value, BufferState):
+            allocation, nbytes, element = value._allocation, value._nbytes, value._scalar
+        elif isinstance(value, PointerState):
+            allocation, nbytes, element = value._allocation, None, None
+        else:
+            return None
+        if not isinstance(allocation, Allocation):
+            return None
+        block, address = allocation.block, value._address
+        if block.ledger is not self._ledger or block.gone or not address:
+            return None
+        if self._alignment > 1 and (address - block.base) % self._alignment:
+            return None
+        if nbytes is None:
+            nbytes = block.base + block.nbytes - address
+            if nbytes <= 0 or address < block.base:
+                return None
+        return PointerValue(address, allocation, nbytes, element)
 
     def read(self, value: object, what: str) -> PointerValue:
         """The address that `value` stands for. `what` begins every message.

@@ -83,11 +83,19 @@ class PointerState:
 
     __slots__ = ("_address", "_allocation")
 
+    _address: int
+    _allocation: Any
+
 
 class BufferState:
     """What the core reads of a device buffer."""
 
     __slots__ = ("_address", "_allocation", "_nbytes", "_scalar")
+
+    _address: int
+    _allocation: Any
+    _nbytes: int
+    _scalar: Any
 
 
 class ProgressState:
@@ -156,12 +164,15 @@ class KernelState:
     _allowed_shared_mem = 0
     _shares = False
     _plan_count = 0
+    _latest: tuple[object, Any] = (object(), None)
+    """What was given for the latest shape of numbers alone, and what `kernel[…]` made of it."""
 
     def _belong(self, gpu: object, gate: Gate, module: object, specs: bytes | None) -> None:
         self._gate, self._module = gate, module
 
     def __getitem__(self, configuration: object) -> Any:
-        return self._configure(configuration)
+        given, configured = self._latest
+        return configured if given is configuration else self._configure(configuration)
 
     def _configure(self, configuration: object) -> Any:
         raise NotImplementedError
@@ -186,7 +197,7 @@ class PreparedState:
         raise NotImplementedError
 
     def __call__(self, *values: Any, **by_name: Any) -> None:
-        self._call_plainly(*values, **by_name)
+        raise NotImplementedError
 
 
 class ConfiguredState:
@@ -203,7 +214,7 @@ class ConfiguredState:
         raise NotImplementedError
 
     def __call__(self, *values: Any, **by_name: Any) -> None:
-        self._call_plainly(*values, **by_name)
+        raise NotImplementedError
 
 
 class SequenceState:
@@ -225,7 +236,7 @@ class SequenceState:
         raise NotImplementedError
 
     def __call__(self, *values: Any, **by_name: Any) -> None:
-        self._call_plainly(*values, **by_name)
+        raise NotImplementedError
 
 
 class BuilderState:
@@ -247,7 +258,12 @@ know_birth: Callable[[type[_T]], type[_T]] = _know
 know_builder: Callable[[type[_T]], type[_T]] = _know
 know_configured: Callable[[type[_T]], type[_T]] = _know
 know_kernel: Callable[[type[_T]], type[_T]] = _know
-call_directly: Callable[[type[_T]], type[_T]] = _know
+
+
+def call_directly(kind: type[_T]) -> type[_T]:
+    """Have calls of an instance be what its class calls `_call_plainly`, without a step between."""
+    kind.__call__ = kind._call_plainly  # type: ignore[attr-defined, method-assign]
+    return kind
 
 
 def know_scalars(scalar: type, types: tuple[object, ...]) -> None:

@@ -17,22 +17,27 @@ from .checking import count_error, remedy
 from .parameter import ArgumentDescription, Parameter
 
 
+def place(kernel: str, parameters: Sequence[Parameter] | None, index: int) -> Parameter:
+    """The parameter there; nothing is known of it where nothing is of any. Raises ArgumentCountError beyond the end."""
+    if parameters is None:
+        return Parameter(index)
+    if index >= len(parameters):
+        raise count_error(kernel, parameters, index + 1, more=True)
+    return parameters[index]
+
+
 def encode(
     kernel: str, parameters: Sequence[Parameter] | None, index: int, value: object
 ) -> tuple[bytes, ArgumentDescription]:
     """See KernelSignature.encode."""
-    if parameters is not None and index >= len(parameters):
-        raise count_error(kernel, parameters, index + 1, more=True)
-    parameter = parameters[index] if parameters is not None else Parameter(index)
-    if type(value) is int or type(value) is float or type(value) is bool:
-        return _encode_bare(kernel, parameter, value)
+    parameter = place(kernel, parameters, index)
     typed = scalar_of(value)
     if typed is not None:
         return typed.data, ArgumentDescription.of_scalar(typed.type, parameter.name)
     if isinstance(value, DevicePtr):
         return value.address.to_bytes(8, "little"), ArgumentDescription.of_pointer(name=parameter.name)
     if isinstance(value, (bool, int, float, complex)):
-        return _encode_bare(kernel, parameter, value)
+        return BarePlace(kernel, parameter).encode(value)
     if is_struct(value):
         try:
             data, align, _ = struct_bytes(value)
@@ -55,52 +60,62 @@ def encode(
     )
 
 
-def _encode_bare(
-    kernel: str, parameter: Parameter, value: bool | int | float | complex
-) -> tuple[bytes, ArgumentDescription]:
-    if parameter.unfillable is not None:
-        _refuse_kind(kernel, parameter, value, parameter.unfillable)
-    if parameter.space == "local":
-        _refuse_kind(
-            kernel,
-            parameter,
-            value,
-            "local memory takes a size: mg.KernelArg.Local(nbytes), or arg_local in the builder",
-        )
-    if parameter.kind == "pointer":
-        _refuse_kind(kernel, parameter, value, "a pointer wants a buffer or a DevicePtr, not a number")
-    readings = parameter.readings()
-    is_reference = parameter.by_reference is not None
-    if readings is None and (parameter.kind == "value" or is_reference) and parameter.c_type is not None:
-        _refuse_kind(kernel, parameter, value, f"a number does not say how it fills that: {remedy(parameter)}")
-    if readings is None:
-        typed = "mg.u64(n), mg.f64(x), a DevicePtr" if parameter.nbytes == 8 else "mg.i32(n), mg.f32(x)"
-        told = f"{parameter.source} does not tell" if parameter.source else "nothing tells"
-        _refuse_kind(kernel, parameter, value, f"{told} its kind; say the type: {typed}")
-    if parameter.kind is None and not is_reference:
-        choices = ", ".join(f"mg.{each!r}(n)" for each in readings)
-        told = f"{parameter.source} does not tell" if parameter.source else "nothing tells"
-        _refuse_kind(kernel, parameter, value, f"{told} a pointer from a value; say the type: {choices} or a DevicePtr")
-    if boolean in readings and len(readings) > 1:
-        choices = ", ".join(f"mg.{each!r}" for each in readings)
-        _refuse_kind(kernel, parameter, value, f"{parameter.source} does not tell bool from char; say which: {choices}")
-    encoded: set[bytes] = set()
-    for scalar in readings:
+class BarePlace:
+    """What a number without a type becomes in one place of a kernel: all but the number is decided once."""
+
+    __slots__ = ("_description", "_kernel", "_obstacle", "_parameter", "_readings")
+
+    def __init__(self, kernel: str, parameter: Parameter) -> None:
+        self._kernel, self._parameter = kernel, parameter
+        self._obstacle = _obstacle(parameter)
+        self._readings = parameter.readings() or ()
+        if len(self._readings) == 1:
+            self._description = ArgumentDescription.of_scalar(self._readings[0], parameter.name)
+        elif self._readings:
+            # No scalar type is claimed: whoever prepares a launch with this value must come back here with the next.
+            one = self._readings[0]
+            self._description = ArgumentDescription("value", nbytes=one.nbytes, align=one.align, name=parameter.name)
+
+    def encode(self, value: object) -> tuple[bytes, ArgumentDescription]:
+        """Its bytes. Raises ArgumentKindError, ArgumentRangeError."""
+        kernel, parameter, readings = self._kernel, self._parameter, self._readings
+        if self._obstacle is not None:
+            _refuse_kind(kernel, parameter, value, self._obstacle)
         try:
-            encoded.add(scalar.encode(value))
+            data = readings[0].encode(value)
+            if len(readings) > 1 and any(each.encode(value) != data for each in readings[1:]):
+                choices = " or ".join(f"mg.{each!r}" for each in readings)
+                _refuse_kind(kernel, parameter, value, f"it may be any of these types; say which: {choices}")
         except ScalarRefused as refused:
             if len(readings) > 1 and isinstance(refused, ScalarRangeError):
                 _refuse_sign(kernel, parameter, value, readings)
             _refuse(refused, kernel, parameter)
-    if len(encoded) > 1:
-        choices = " or ".join(f"mg.{each!r}" for each in readings)
-        _refuse_kind(kernel, parameter, value, f"it may be any of these types; say which: {choices}")
-    if len(readings) == 1:
-        return encoded.pop(), ArgumentDescription.of_scalar(readings[0], parameter.name)
-    # No scalar type is claimed: whoever prepares a launch with this value must come back here with the next one.
-    return encoded.pop(), ArgumentDescription(
-        "value", nbytes=readings[0].nbytes, align=readings[0].align, name=parameter.name
-    )
+        return data, self._description
+
+
+def _obstacle(parameter: Parameter) -> str | None:
+    """Why a number without a type is refused there, whatever it is; None where one is taken."""
+    if parameter.unfillable is not None:
+        return parameter.unfillable
+    if parameter.space == "local":
+        return "local memory takes a size: mg.KernelArg.Local(nbytes), or arg_local in the builder"
+    if parameter.kind == "pointer":
+        return "a pointer wants a buffer or a DevicePtr, not a number"
+    readings = parameter.readings()
+    is_reference = parameter.by_reference is not None
+    told = f"{parameter.source} does not tell" if parameter.source else "nothing tells"
+    if readings is None:
+        if (parameter.kind == "value" or is_reference) and parameter.c_type is not None:
+            return f"a number does not say how it fills that: {remedy(parameter)}"
+        typed = "mg.u64(n), mg.f64(x), a DevicePtr" if parameter.nbytes == 8 else "mg.i32(n), mg.f32(x)"
+        return f"{told} its kind; say the type: {typed}"
+    if parameter.kind is None and not is_reference:
+        numbers = ", ".join(f"mg.{each!r}(n)" for each in readings)
+        return f"{told} a pointer from a value; say the type: {numbers} or a DevicePtr"
+    if boolean in readings and len(readings) > 1:
+        choices = ", ".join(f"mg.{each!r}" for each in readings)
+        return f"{parameter.source} does not tell bool from char; say which: {choices}"
+    return None
 
 
 def _where(kernel: str, parameter: Parameter) -> str:

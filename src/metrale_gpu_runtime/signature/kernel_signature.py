@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..errors import ArgumentCountError
 from ..layout import ArgumentLayout
 from . import checking, encoding
 from .mangled import readable_name
 from .parameter import ArgumentDescription, Parameter
+
+_BARE = frozenset((int, float, bool))
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,7 @@ class KernelSignature:
     kernel: str
     parameters: tuple[Parameter, ...] | None = None
     sources: tuple[str, ...] = ()
+    _bare_places: dict[int, encoding.BarePlace] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def parameter(self, index: int) -> Parameter | None:
         """The parameter at a position, or None when there is none or nothing is known of it."""
@@ -67,6 +70,12 @@ class KernelSignature:
         Typed values (NumPy, ctypes, `mg.u64(5)`, DevicePtr, structures, bytes) keep their own. Raises
         ArgumentRangeError, ArgumentKindError; ArgumentCountError for a position that does not exist.
         """
+        if type(value) in _BARE:
+            known = self._bare_places.get(index)
+            if known is None:
+                parameter = encoding.place(self.kernel, self.parameters, index)
+                known = self._bare_places[index] = encoding.BarePlace(self.kernel, parameter)
+            return known.encode(value)
         return encoding.encode(self.kernel, self.parameters, index, value)
 
     def __str__(self) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from ..scalars import SCALARS, ScalarType, bf16, boolean, f16, f32, f64, i8, u8
 
@@ -23,6 +24,9 @@ SPIRV: Final = "SPIR-V"
 ONE: Final = "one"
 MANY: Final = "many"
 """How many values stand behind a parameter that is taken by reference."""
+
+_SHARED: Final = 4096
+"""How many descriptions of each kind are kept, to be used again by later launches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +120,7 @@ class Parameter:
         return f"{_bytes(self.nbytes)} {self.label} /* of unknown kind */"
 
 
-@dataclass(frozen=True, slots=True)
-class ArgumentDescription:
+class ArgumentDescription(NamedTuple):
     """What the check needs to know of one argument; equal descriptions are checked once.
 
     `kind` is "pointer", "value" or "local". `align` is the alignment the argument asks for, None when it asks for
@@ -135,15 +138,17 @@ class ArgumentDescription:
     opaque: bool = False
     structured: bool = False
 
-    @classmethod
-    def of_scalar(cls, scalar: ScalarType, name: str | None = None) -> ArgumentDescription:
-        """A typed scalar."""
-        return cls("value", scalar, scalar.nbytes, scalar.align, name=name)
+    @staticmethod
+    @lru_cache(_SHARED)
+    def of_scalar(scalar: ScalarType, name: str | None = None) -> ArgumentDescription:
+        """A typed scalar: the same object again wherever it can be."""
+        return ArgumentDescription("value", scalar, scalar.nbytes, scalar.align, name=name)
 
-    @classmethod
-    def of_pointer(cls, element: ScalarType | None = None, name: str | None = None) -> ArgumentDescription:
-        """A pointer to elements of a type, or untyped."""
-        return cls("pointer", None, 8, 8, element, name)
+    @staticmethod
+    @lru_cache(_SHARED)
+    def of_pointer(element: ScalarType | None = None, name: str | None = None) -> ArgumentDescription:
+        """A pointer to elements of a type, or untyped: the same object again wherever it can be."""
+        return ArgumentDescription("pointer", None, 8, 8, element, name)
 
     def __str__(self) -> str:
         if self.kind == "pointer":
