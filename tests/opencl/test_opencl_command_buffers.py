@@ -411,6 +411,37 @@ def test_what_is_refused_when_recording_is_made_one_by_one(
         assert sequence(gpu, x, 5).is_one_command
 
 
+@pytest.mark.parametrize("call", ["clCreateCommandBufferKHR", RECORDED, ENQUEUED])
+def test_codes_of_the_extension_are_refusals_too(watched: Watched, memory: str, call: str) -> None:
+    """CL_INVALID_COMMAND_BUFFER_KHR, which pyopencl knows no name of, is a refusal as any other."""
+    with opened(memory) as gpu:
+        x = zeros(gpu)
+        watched.refuse(call, -1138)
+        step = sequence(gpu, x, 4)
+        step()
+        assert not step.is_one_command
+        assert watched.alive == (1 if call == "clCreateCommandBufferKHR" else 0)
+        assert x.numpy().tolist() == after(1, 4)
+
+
+def test_a_code_without_a_name_is_told_by_its_number(watched: Watched, memory: str) -> None:
+    """A vendor's own code is told as the number it is, and NVIDIA's of an illegal access is a fault that takes the device
+    along."""
+    with opened(memory) as gpu:
+        x = zeros(gpu)
+        step = sequence(gpu, x, 4)
+        for call in (ENQUEUED, "enqueue"):
+            watched.refuse(call, -7654)
+        with pytest.raises(DriverError, match=r"clEnqueueNDRangeKernel failed with -7654: kernel fold") as told:
+            step()
+        assert (told.value.code, told.value.code_name) == (-7654, "-7654")
+        watched.refuse("enqueue", -9999)
+        with pytest.raises(mg.KernelFault, match="-9999: clEnqueueNDRangeKernel on "):
+            step()
+        with pytest.raises(mg.ContextLost):
+            step()
+
+
 def test_what_is_refused_when_queueing_is_made_one_by_one(watched: Watched, memory: str) -> None:
     """A command buffer that the driver does not take is given back, and its launches are made: then and from then on."""
     with opened(memory) as gpu:

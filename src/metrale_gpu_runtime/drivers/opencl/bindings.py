@@ -25,7 +25,8 @@ class Bindings:
 
     def code_name(self, code: int) -> str:
         """The name of a status, such as CL_OUT_OF_RESOURCES; the number where it has none."""
-        named = str(self.cl.status_code.to_string(code, f"{code}"))
+        # Vendors have codes of their own, as NVIDIA's -9999, and so has each extension: pyopencl formats what it gets.
+        named = str(self.cl.status_code.to_string(code, "%d"))
         return named if named == f"{code}" else f"CL_{named}"
 
 

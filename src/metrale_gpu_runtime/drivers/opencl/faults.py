@@ -37,8 +37,9 @@ def is_lost(code: int) -> bool:
 def refused(bindings: Bindings, call: str, code: int, what: str = "") -> DriverError:
     """The error of a call that the driver refused with this status."""
     name = bindings.code_name(code)
+    status = f"{name} ({code})" if name != f"{code}" else name
     return DriverError(
-        f"opencl: {call} failed with {name} ({code}){f': {what}' if what else ''}",
+        f"opencl: {call} failed with {status}{f': {what}' if what else ''}",
         call=call,
         code=code,
         code_name=name,
