@@ -188,6 +188,18 @@ def test_the_capture_mode_is_exchanged_both_ways(api):
     assert api.exchange_capture_mode("global") == "thread_local"
 
 
+def test_a_code_without_a_name_is_told_by_its_number(standin, api):
+    """What a newer runtime answers is an error with its number, from whichever way the call was made."""
+    for name, call in {
+        "hipThreadExchangeStreamCaptureMode": lambda: api.exchange_capture_mode("relaxed"),
+        "hipModuleLaunchKernel": lambda: api.launch(1, Geometry(Dim3(1), Dim3(1)), 0, 0),
+        "hipGetDeviceCount": api.device_count,
+    }.items():
+        standin.fail_call(name, 98765)
+        with pytest.raises(ApiError, match=f"{name}.*98765"):
+            call()
+
+
 def test_a_launch_arrives_as_it_was_made(standin, api):
     """Grid, block, shared memory and every byte of the parameters are what was given, cooperative or not."""
     module = api.module_load(code_object("kernels.gfx1100"), ())

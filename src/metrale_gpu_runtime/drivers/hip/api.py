@@ -72,14 +72,20 @@ class HipApi(DriverApi):
                 raise MissingEntryPoint(name) from error
             raise
         except ValueError as error:
-            # A code that the bindings' release does not know; the enum's refusal holds the number.
-            raise ApiError(name, _UNNAMED_CODE, "unknown code", str(error)) from error
+            raise _unknown_code(name, error) from error
         if code != 0:
             raise self._error(name, code)
         return tuple(results)
 
     def _error(self, name: str, code: Any) -> ApiError:
         return ApiError(name, int(code), self._words("hipGetErrorName", code), self._words("hipGetErrorString", code))
+
+    def _error_of(self, name: str, code: int) -> ApiError:
+        """The error of a call that the bindings did not make."""
+        try:
+            return self._error(name, self._hip.hipError_t(code))
+        except ValueError as error:
+            return ApiError(name, code, "unknown code", str(error))
 
     def _words(self, name: str, code: Any) -> str:
         text = getattr(self._hip, name)(code)[1]
@@ -318,7 +324,7 @@ class HipApi(DriverApi):
         value = ctypes.c_int(_CAPTURE_MODES.index(mode))
         code = self._exchange(ctypes.byref(value))
         if code != 0:
-            raise self._error("hipThreadExchangeStreamCaptureMode", self._hip.hipError_t(code))
+            raise self._error_of("hipThreadExchangeStreamCaptureMode", code)
         return _CAPTURE_MODES[value.value]
 
     def graph_instantiate(self, graph: int) -> int:
@@ -400,16 +406,15 @@ class HipApi(DriverApi):
             self._call(name, function, gx, gy, gz, bx, by, bz, geometry.shared_mem, stream, parameters)
             return
         # The hot path: without _call's lookup and its packing of results.
-        (code,) = self._launch(function, gx, gy, gz, bx, by, bz, geometry.shared_mem, stream, parameters, None)
+        try:
+            (code,) = self._launch(function, gx, gy, gz, bx, by, bz, geometry.shared_mem, stream, parameters, None)
+        except ValueError as error:
+            raise _unknown_code("hipModuleLaunchKernel", error) from error
         if code != 0:
             raise self._error("hipModuleLaunchKernel", code)
 
     def native_error(self, code: int, *, leaving: bool = False) -> ApiError:
-        name = "hipSetDevice" if leaving else "hipModuleLaunchKernel"
-        try:
-            return self._error(name, self._hip.hipError_t(code))
-        except ValueError as error:
-            return ApiError(name, code, "unknown code", str(error))
+        return self._error_of("hipSetDevice" if leaving else "hipModuleLaunchKernel", code)
 
     def native_calls(self, context: int) -> NativeCalls | None:
         """The bindings give no addresses: the library is asked for by the very name under which they have loaded it."""
@@ -429,6 +434,11 @@ class HipApi(DriverApi):
 def _address(pointer: Any) -> int:
     """The number of a pointer object of the bindings; they give None for null."""
     return int(pointer) if pointer is not None else 0
+
+
+def _unknown_code(name: str, error: ValueError) -> ApiError:
+    """For a code that the bindings' release does not know: their enum's refusal holds the number."""
+    return ApiError(name, _UNNAMED_CODE, "unknown code", str(error))
 
 
 def _readable(error: RuntimeError) -> str:
