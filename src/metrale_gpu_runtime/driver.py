@@ -680,6 +680,13 @@ class DriverOptions:
     check: str | None = None
     extra: Mapping[str, object] = field(default_factory=dict)
 
+    def require_known(self, backend: str, *names: str) -> None:
+        """Raise TypeError for an option of `extra` that is none of these."""
+        unknown = sorted(set(self.extra) - set(names))
+        if unknown:
+            takes = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names) or "none"
+            raise TypeError(f"{backend}: unknown options {', '.join(unknown)}; it takes {takes}")
+
 
 @dataclass(frozen=True, slots=True)
 class DeviceListing:

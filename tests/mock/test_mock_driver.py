@@ -459,3 +459,5 @@ def test_the_factory_opens_profiles():
         MockFactory().open(1, DriverOptions())
     with pytest.raises(ValueError, match="A100, H100"):
         MockDriver("B300")
+    with pytest.raises(TypeError, match=r"^mock: unknown options memory; it takes profile, strict, .* and keep_log$"):
+        MockFactory().open(0, DriverOptions(extra={"memory": "svm", "strict": True}))

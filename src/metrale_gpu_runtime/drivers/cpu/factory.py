@@ -36,9 +36,7 @@ class CpuFactory(DriverFactory):
             raise BackendUnavailable(f"cpu: there is no device {index}; the CPU is one device, 0", backend="cpu")
         if options.check not in ("memory", None):
             raise ValueError(f'cpu: check is {options.check!r}; it is "memory" or None')
-        unknown = sorted(set(options.extra) - {"workers", "launch_timeout_s"})
-        if unknown:
-            raise TypeError(f"cpu: unknown options {', '.join(unknown)}; it takes workers and launch_timeout_s")
+        options.require_known(self.name, "workers", "launch_timeout_s")
         workers = _worker_count(options.extra.get("workers"))
         timeout_s = _launch_timeout(options.extra.get("launch_timeout_s"), options.check)
         from .driver import CpuDriver

@@ -25,8 +25,7 @@ class CudaFactory(DriverFactory):
 
     def open(self, index: int, options: DriverOptions) -> Driver:
         """Takes no options of its own. Raises BackendUnavailable, TypeError for an option."""
-        if options.extra:
-            raise TypeError(f"cuda: unknown options {', '.join(sorted(options.extra))}; it takes none")
+        options.require_known(self.name)
         _require_bindings()
         from .driver import CudaDriver
         from .opening import start

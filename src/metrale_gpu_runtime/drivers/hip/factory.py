@@ -31,8 +31,7 @@ class HipFactory(DriverFactory):
     def open(self, index: int, options: DriverOptions) -> HipDriver:
         """Raises BackendUnavailable without bindings, library or device, and for an index past the last device;
         TypeError for options."""
-        if options.extra:
-            raise TypeError(f"hip: unknown options {', '.join(sorted(options.extra))}; it takes none")
+        options.require_known(self.name)
         _require_bindings()
         from .driver import HipDriver
         from .opening import start

@@ -34,9 +34,7 @@ class MetalFactory(DriverFactory):
 
     def open(self, index: int, options: DriverOptions) -> MetalDriver:
         """Raises BackendUnavailable, TypeError for an unknown option, ValueError for a storage that is none."""
-        unknown = sorted(set(options.extra) - {"storage"})
-        if unknown:
-            raise TypeError(f"metal: unknown options {', '.join(unknown)}; it takes storage")
+        options.require_known(self.name, "storage")
         storage = options.extra.get("storage")
         if storage is not None and storage not in STORAGES:
             raise ValueError(f"metal: storage={storage!r}; it is 'shared', 'private' or None")

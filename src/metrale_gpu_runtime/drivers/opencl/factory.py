@@ -45,9 +45,7 @@ class OpenclFactory(DriverFactory):
 
     def open(self, index: int, options: DriverOptions) -> OpenclDriver:
         """Raises BackendUnavailable, TypeError for an unknown option, ValueError for a memory that is none."""
-        unknown = sorted(set(options.extra) - {"memory", "command_buffers"})
-        if unknown:
-            raise TypeError(f"opencl: unknown options {', '.join(unknown)}; it takes memory and command_buffers")
+        options.require_known(self.name, "memory", "command_buffers")
         command_buffers = options.extra.get("command_buffers")
         if command_buffers not in (None, True, False):
             raise ValueError(f"opencl: command_buffers={command_buffers!r}; it is True, False or None")

@@ -46,8 +46,7 @@ class WebgpuFactory(DriverFactory):
 
     def open(self, index: int, options: DriverOptions) -> WebgpuDriver:
         """Raises BackendUnavailable, TypeError for an option: there are none."""
-        if options.extra:
-            raise TypeError(f"webgpu: unknown options {', '.join(sorted(options.extra))}; it takes none")
+        options.require_known(self.name)
         bindings = load_bindings()
         from .adapters import usable_adapters
         from .driver import WebgpuDriver
