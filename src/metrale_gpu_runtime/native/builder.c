@@ -36,7 +36,7 @@ typedef struct {
     PyObject *held[INLINED]; /* allocations, and what stands behind them */
     BlockState *blocks[INLINED];
     void *parameters[INLINED];
-    _Alignas(16) unsigned char bytes[INLINED_NBYTES + 8];
+    _Alignas(16) unsigned char bytes[INLINED_NBYTES + LARGEST_READ];
     PyObject *attributes[ATTRIBUTES];
     uint32_t count, room;
     uint64_t named[MOST_ARGUMENTS / 64]; /* a bit for each argument that was read for its parameter, whose name it has */

@@ -19,6 +19,7 @@
 #define MOST_ARGUMENTS 128
 #define MOST_NBYTES 2048 /* of a parameter block; the limit that is safe on any driver is 4096 */
 #define BLOCK_ALIGNMENT 128
+#define LARGEST_READ 16 /* what reading a value may write: it may be of another type than the one that is wanted */
 #define RING_LENGTH 64
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)

@@ -427,7 +427,8 @@ static Plan *plan_new(PyObject *codes, PyObject *offsets, unsigned nbytes, unsig
     size_t addresses = (size_t)count * sizeof(void *);
     self->is_in_use = false;
     self->block_count = 0;
-    self->memory = PyMem_Calloc(1, BLOCK_ALIGNMENT + nbytes + 16 + 2 * addresses);
+    size_t room = ((size_t)nbytes + LARGEST_READ + 7) / 8 * 8;
+    self->memory = PyMem_Calloc(1, BLOCK_ALIGNMENT + room + 2 * addresses);
     if (!self->codes || !self->offsets || !self->steps || !self->memory) {
         Py_DECREF(self);
         PyErr_NoMemory();
@@ -435,7 +436,7 @@ static Plan *plan_new(PyObject *codes, PyObject *offsets, unsigned nbytes, unsig
     }
     uintptr_t place = ((uintptr_t)self->memory + BLOCK_ALIGNMENT - 1) & ~(uintptr_t)(BLOCK_ALIGNMENT - 1);
     self->bytes = (unsigned char *)place;
-    self->parameters = (void **)(place + (nbytes + 15) / 8 * 8);
+    self->parameters = (void **)(place + room);
     self->blocks = (BlockState **)(self->parameters + count);
     memcpy(self->codes, PyBytes_AS_STRING(codes), (size_t)count);
     for (Py_ssize_t at = 0; at < count; at++) {
