@@ -24,8 +24,23 @@ from random_launches import program_of
 
 LENGTH = 14
 
-# In turn: drivers with C calls, and those whose targets the core calls.
-WORLDS = ("World", "MockWorld", "World", "AlignedWorld", "World", "MetalLikeWorld", "World", "CpuWorld")
+# In turn: drivers with C calls, those whose targets the core calls, and those whose kernel objects hold the arguments.
+WORLDS = (
+    "World",
+    "MockWorld",
+    "OpenclLikeWorld",
+    "World",
+    "AlignedWorld",
+    "OpenclLikeBuffersWorld",
+    "World",
+    "MetalLikeWorld",
+    "OpenclLikeRecordedWorld",
+    "World",
+    "CpuWorld",
+    "OpenclLikeRecordedBuffersWorld",
+    "MockWorld",
+    "OpenclLikeSimultaneousWorld",
+)
 
 # What takes addresses to call, or changes which classes the whole process knows.
 _NOT_POKED = {"call", "know_typed", "call_directly"}
@@ -157,9 +172,10 @@ class Fuzz:
 
     def compare(self, seed: int) -> str:
         """Run a seed's program in both; what differs, "" where nothing does."""
-        steps = program_of(seed, LENGTH, hostile=True, most_wild=0.3)
+        world = WORLDS[seed % len(WORLDS)]
+        steps = program_of(seed, LENGTH, world=world, hostile=True, most_wild=0.3)
         for each in (self._plain, self._native):
-            each.ask("launch_world:run_program", steps, world=WORLDS[seed % len(WORLDS)])
+            each.ask("worlds:run_program", steps, world=world)
         (plain, _), (native, _) = self._plain.answer(), self._native.answer()
         for step, one, other in zip([*steps, "violations"], plain, native, strict=True):
             if one != other:

@@ -58,6 +58,21 @@ KERNELS: dict[str, tuple[tuple[str, ...], str | None]] = {
         "cuFloatComplex z, cuDoubleComplex w, unsigned int n",
     ),
     "blob": ((".align 8 .b8 s[24]", ".u64"), None),
+    # More arguments than a builder has room for at once; as many bytes as it has room for, and more.
+    "crowd": ((".u64", *[".u32"] * 40), "int* x, " + ", ".join(f"unsigned int v{at}" for at in range(40))),
+    "full": (
+        (".u64", *[f".align 16 .b8 w{at}[16]" for at in range(14)], *[".u32"] * 4),
+        "float* x, " + ", ".join(f"cuDoubleComplex w{at}" for at in range(14)) + ", unsigned int a, unsigned int b, "
+        "unsigned int c, unsigned int d",
+    ),
+    "wide": (
+        (*[f".align 16 .b8 w{at}[16]" for at in range(16)], ".u64"),
+        ", ".join(f"cuDoubleComplex w{at}" for at in range(16)) + ", float* x",
+    ),
+    "numbers": (
+        (*(f".{each}" for each in _PTX_NAMES[:8]), ".f32", ".f64", ".u64"),
+        ", ".join(f"{name} v{at}" for at, name in enumerate((*_C_NAMES[:8], "float", "double"))) + ", int* out",
+    ),
 }
 
 
@@ -159,6 +174,8 @@ class World:
         self.open: list[Any] = []
         self.seen = 0
         self.new_nbytes = 1 << 17
+        # What a target does in the middle of its next launch.
+        self.within: list[Any] = []
 
     def _open(self) -> None:
         self.driver: StandIn = cuda()
@@ -292,16 +309,37 @@ class World:
 
     def _do_builder(self, kernel: str, calls: Any, launches: Any) -> object:
         launch = mg.KernelLaunch(self.gpu, self.kernels[kernel])
-        for name, values, names in calls:
-            # As `launch.name(…)` calls it. A method that is taken first and called then is CPython's own to refuse.
-            method = getattr(mg.KernelLaunch, name)
-            assert method(launch, *[self.value(each) for each in values], **self._named_values(names)) is launch
+        self._describe(launch, calls)
         for stream in launches:
             assert launch.launch(*[self.value(each) for each in stream]) is None
         return launch
 
+    def _describe(self, launch: Any, calls: Any) -> None:
+        for name, values, names in calls:
+            if name == "kernel_args":
+                assert isinstance(launch.kernel_args, tuple)  # read, which leaves the rest to Python
+                continue
+            # As `launch.name(…)` calls it. A method that is taken first and called then is CPython's own to refuse.
+            method = getattr(mg.KernelLaunch, name)
+            result = method(launch, *[self.value(each) for each in values], **self._named_values(names))
+            assert result is (None if name == "launch" else launch)
+
+    def _do_bound_builder(self, kernel: str, calls: Any, launches: Any) -> object:
+        """All methods are taken before the first of them is called."""
+        launch = mg.KernelLaunch(self.gpu, self.kernels[kernel])
+        run, methods = launch.launch, [getattr(launch, name) for name, _, _ in calls]
+        for method, (_, values, names) in zip(methods, calls, strict=True):
+            assert method(*[self.value(each) for each in values], **self._named_values(names)) is launch
+        for stream in launches:
+            assert run(*[self.value(each) for each in stream]) is None
+        return launch
+
     def _do_keep_builder(self, name: str, kernel: str) -> None:
         self.kept[name] = mg.KernelLaunch(self.gpu, self.kernels[kernel])
+
+    def _do_builder_calls(self, name: str, calls: Any) -> None:
+        """Go on with one that was kept."""
+        self._describe(self.kept[name], calls)
 
     def _do_builder_call(self, name: str, call: str, values: Any) -> object:
         result = getattr(self.kept[name], call)(*[self.value(each) for each in values])
@@ -312,8 +350,7 @@ class World:
 
     def _do_prepare_builder(self, name: str, kernel: str, calls: Any, uses: Any) -> None:
         launch = mg.KernelLaunch(self.gpu, self.kernels[kernel])
-        for call, values, names in calls:
-            getattr(launch, call)(*[self.value(each) for each in values], **self._named_values(names))
+        self._describe(launch, calls)
         launch.uses(*[self.value(each) for each in uses])
         self.kept[name] = launch.prepare()
 
@@ -398,6 +435,18 @@ class World:
     def _clear_faults(self) -> None:
         self.driver.clear_faults()
 
+    def _do_within(self, step: Any, inner: Any) -> None:
+        """A step in whose launch the target does another one, where launches are a target's to make."""
+        self.within.append(inner)
+        try:
+            self.act(step)
+        finally:
+            self.within.clear()
+
+    def do_within(self) -> None:
+        if self.within:
+            self.act(self.within.pop())
+
     def _do_unload(self) -> None:
         self.gpu.unload_module("m")
 
@@ -424,6 +473,8 @@ class World:
         """A message with its addresses by name."""
         text = _REPR_ADDRESS.sub(" at …>", text)
         text = re.sub(r"\bstream (\d{5,})\b", "stream …", text)
+        # Nor which memory is nearest to an address that is nowhere, where memory is the host's.
+        text = re.sub(r"the nearest is allocation \d+ \([^)]*\)", "the nearest is …", text)
         return _ADDRESS.sub(lambda found: self.at(int(found[0], 16)), text)
 
     def shown(self, value: object) -> object:
@@ -522,6 +573,21 @@ _FAILURES: dict[int, Failure] = {
 }
 
 
+class _Busy(LaunchTarget):
+    """A target that does something else in the middle of a launch, where the world says so."""
+
+    def __init__(self, world: World, target: LaunchTarget) -> None:
+        self._world, self._target = world, target
+
+    def submit(self, image: Any, geometry: Any, stream: Any, ordinal: int) -> None:
+        self._world.do_within()
+        self._target.submit(image, geometry, stream, ordinal)
+
+    def submit_using(self, image: Any, geometry: Any, stream: Any, ordinal: int, addresses: Any) -> None:
+        self._world.do_within()
+        self._target.submit_using(image, geometry, stream, ordinal, addresses)
+
+
 class MockWorld(World):
     """The same over the mock driver, whose targets the core calls."""
 
@@ -534,6 +600,8 @@ class MockWorld(World):
             name: self.gpu.kernel("m", name, **({} if declared is None else {"signature": declared}))
             for name, (_, declared) in KERNELS.items()
         }
+        prepare = self.gpu.mock.prepare_launch
+        self.gpu.mock.prepare_launch = lambda kernel, layout: _Busy(self, prepare(kernel, layout))
 
     def _fail_launch(self, code: int, nth: int) -> None:
         self.gpu.mock.plan.fail("launch", nth=nth, failure=_FAILURES[code])
@@ -575,10 +643,12 @@ class _Spy(LaunchTarget):
         self._world, self._name, self._target = world, name, target
 
     def submit(self, image: Any, geometry: Any, stream: Any, ordinal: int) -> None:
+        self._world.do_within()
         self._world.note(self._name, image, geometry, stream, ordinal, ())
         self._target.submit(image, geometry, stream, ordinal)
 
     def submit_using(self, image: Any, geometry: Any, stream: Any, ordinal: int, addresses: Any) -> None:
+        self._world.do_within()
         self._world.note(self._name, image, geometry, stream, ordinal, addresses)
         self._target.submit_using(image, geometry, stream, ordinal, addresses)
 
@@ -689,7 +759,8 @@ class OpenclWorld(World):
         self._enqueue = shape(self._note)
         object.__setattr__(calls, "enqueue_nd_range_kernel", self._enqueue)
         spec = str(pocl_spec())
-        self.gpu, self.other = (mg.open_backend(spec, memory=self.memory) for _ in range(2))
+        # What a command buffer queues is not seen here: opencl_like_worlds has worlds with those.
+        self.gpu, self.other = (mg.open_backend(spec, memory=self.memory, command_buffers=False) for _ in range(2))
         module = self.gpu.load_module("m", source={".cl": _OPENCL_C})
         self.kernels = {name: module[name] for name in ("empty", "scale", "pair", "opened", "many")}
 
@@ -732,33 +803,3 @@ class OpenclBuffersWorld(OpenclWorld):
     """The same with memory objects, of which a pointer into one is a part."""
 
     memory = "buffers"
-
-
-WORLDS = {
-    each.__name__: each
-    for each in (
-        World,
-        MockWorld,
-        QuietMockWorld,
-        AlignedWorld,
-        MetalLikeWorld,
-        CpuWorld,
-        OpenclWorld,
-        OpenclBuffersWorld,
-    )
-}
-
-
-def run_program(steps: list[Any], *, with_books: bool = True, world: str = "World") -> tuple[list[object], int]:
-    """Run a program in a world of its own: what each step did, then what a correct caller never does.
-
-    Beside it, how many launches were made natively.
-    """
-    here = WORLDS[world]()
-    try:
-        done: list[object] = [here.run(step, with_books=with_books) for step in steps]
-        done.append(here.violations())
-        native_count = here.gpu._gate.native_count
-    finally:
-        here.close()
-    return done, native_count

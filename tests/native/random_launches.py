@@ -7,6 +7,7 @@ import struct
 from typing import Any
 
 from launch_world import BUFFERS, KERNELS, SCALARS, STREAMS
+from opencl_like_worlds import LOST, REFUSED
 
 Data = tuple[Any, ...]
 
@@ -26,6 +27,10 @@ _KINDS = {
     "complexes": ("c64", "c128", "u32"),
     "blob": ("blob", "ptr"),
     "empty": (),
+    "crowd": ("ptr i32", *["u32"] * 40),
+    "full": ("ptr f32", *["c128"] * 14, *["u32"] * 4),
+    "wide": (*["c128"] * 16, "ptr f32"),
+    "numbers": (*SCALARS[:8], "f32", "f64", "ptr i32"),
 }
 _NAMES = {
     "scale": ("x", "count", "factor"),
@@ -36,8 +41,18 @@ _NAMES = {
     "complexes": ("z", "w", "n"),
     "blob": ("s", "p1"),
     "empty": (),
+    "crowd": ("x", *(f"v{at}" for at in range(40))),
+    "full": ("x", *(f"w{at}" for at in range(14)), "a", "b", "c", "d"),
+    "wide": (*(f"w{at}" for at in range(16)), "x"),
+    "numbers": (*(f"v{at}" for at in range(10)), "out"),
 }
 assert set(_KINDS) == set(KERNELS)
+
+_OFTEN = ("scale", "scale", "pair", "typed", "typed", "opened", "many", "complexes", "blob", "empty")
+# Of a list of so many arguments nearly every one has a wrong one: these come less often.
+_LONG = ("crowd", "full", "wide")
+# OpenCL C has no bool for a parameter, and no structure without its text.
+OPENCL = ("scale", "scale", "pair", "numbers", "numbers", "opened", "many", "complexes", "empty", *_LONG)
 
 
 def _slot_kind(kind: str) -> str | None:
@@ -47,11 +62,20 @@ def _slot_kind(kind: str) -> str | None:
 class Chooser:
     """Makes programs out of random choices. `hostile` adds objects that act while they are read."""
 
-    def __init__(self, rng: random.Random, *, hostile: bool = False, most_wild: float = 0.12) -> None:
+    def __init__(
+        self,
+        rng: random.Random,
+        *,
+        hostile: bool = False,
+        most_wild: float = 0.12,
+        kernels: tuple[str, ...] = (*_OFTEN, *_OFTEN, *_LONG),
+    ) -> None:
         self.rng, self.hostile, self.most_wild, self.wild = rng, hostile, most_wild, 0.0
+        self.kernels = kernels
         self.kept: dict[str, tuple[str, ...]] = {}
         self.sequences: dict[str, tuple[str, ...]] = {}
-        self.builders: list[str] = []
+        # The kernel of each builder that is kept, and how many arguments it has.
+        self.builders: dict[str, tuple[str, int]] = {}
 
     def chance(self, likely: float) -> bool:
         return self.rng.random() < likely
@@ -66,6 +90,8 @@ class Chooser:
         high = (1 << (bits - is_signed)) - 1
         low = -high - 1 if is_signed else 0
         if self.chance(self.wild):
+            if kind == "u32" and self.chance(0.5):
+                return self.one(REFUSED, REFUSED, REFUSED, LOST)
             return int(self.one(low - 1, high + 1, -1, 1 << 63, 1 << 64, -(1 << 63) - 1, 1 << 200, -(1 << 5000)))
         return int(self.one(low, high, 0, 1, high // 2 + 1, self.rng.randrange(low, high + 1)))
 
@@ -150,6 +176,8 @@ class Chooser:
             ("typed", self.one(*SCALARS[:12]), 1),
             ("typed", "boolean", True),
             ("typed", "c64", 1j),
+            ("typed", "c128", 1j),
+            ("numpy", "complex128", 1 / 3 + 1j),
             ("buffer", at),
             ("buffer", BUFFERS),
             ("view", at, 4, 4),
@@ -177,6 +205,10 @@ class Chooser:
         at = self.rng.randrange(BUFFERS)
         kept = self.one(*self.kept, *self.sequences) if self.kept or self.sequences else None
         choices: list[Data] = [
+            *(
+                ("builder_calls", name, (self.one(("launch", (), ()), ("arg", (("plain", 3),), ())),))
+                for name in self.builders
+            ),
             ("free", at),
             ("renew", at),
             ("synchronize",),
@@ -195,9 +227,9 @@ class Chooser:
         if kind == "open":
             return ("plain", self.rng.randrange(1 << 31)) if not self.chance(self.wild) else self.scalar("i64")
         if kind in ("c64", "c128"):
-            return self.one(
-                ("plain", 1 + 2j), ("typed", kind, 1j), ("numpy", "complex64", 2j), ("plain", 1.5), ("plain", 1)
-            )
+            # A vector of OpenCL's has no name for a complex number, so that one has to say its type there.
+            bare = [("plain", 1 + 2j), ("plain", 1.5), ("plain", 1)] if self.kernels != OPENCL or self.wild else []
+            return self.one(("typed", kind, 1j), ("typed", kind, 0.25 - 3j), ("numpy", "complex" + kind[1:], 2j), *bare)
         if kind == "blob":
             return "plain", bytes(self.one(0, 8, 24) if self.chance(self.wild) else 24)
         return self.scalar(kind)
@@ -247,15 +279,21 @@ class Chooser:
             )
         return "stream", self.one(None, None, *range(STREAMS))
 
-    def shared(self) -> Data:
+    def shared(self, kernel: str = "") -> Data:
         if self.chance(self.wild):
             return "plain", self.one(-1, 1 << 20, 49152, 49153, 65536, 2.0, None, True, 1 << 40)
+        if self.kernels == OPENCL:
+            return "plain", self.one(128, 1024) if kernel == "opened" else 0
         return "plain", self.one(0, 0, 0, 128, 1024)
 
-    def key(self) -> Data:
+    def needs_shared(self, kernel: str) -> bool:
+        """In OpenCL it is a parameter."""
+        return kernel == "opened" and self.kernels == OPENCL and self.chance(0.8)
+
+    def key(self, kernel: str = "") -> Data:
         parts = [self.extent(), self.extent()]
-        if self.chance(0.4):
-            parts.append(self.shared())
+        if self.chance(0.4) or self.needs_shared(kernel):
+            parts.append(self.shared(kernel))
             if self.chance(0.6):
                 parts.append(self.stream())
         if self.chance(self.wild / 4):
@@ -267,7 +305,7 @@ class Chooser:
     # ------------------------------------------------ steps
 
     def kernel(self) -> str:
-        return str(self.one("scale", "scale", "pair", "typed", "typed", "opened", "many", "complexes", "blob", "empty"))
+        return str(self.one(*self.kernels))
 
     def by_name(self, kernel: str, values: tuple[Data, ...]) -> tuple[tuple[Data, ...], tuple[Any, ...]]:
         """Some of the values by their parameters' names."""
@@ -286,16 +324,18 @@ class Chooser:
     def short(self) -> Data:
         kernel = self.kernel()
         values, names = self.by_name(kernel, self.arguments(kernel))
-        return "short", kernel, self.key(), values, names
+        return "short", kernel, self.key(kernel), values, names
 
     def builder_calls(self, kernel: str, *, has_slots: bool = False) -> tuple[Any, ...]:
         calls: list[Any] = []
+        # Long lists are all of one kind mostly, so that not each of them has a method that Python alone has.
+        untyped = self.one(0.0, 0.35, 1.0) if len(_KINDS[kernel]) < 15 else self.one(0.0, 1.0, 1.0)
         for at, kind in enumerate(_KINDS[kernel]):
             value = self.argument(kind)
             if has_slots and self.chance(0.4):
                 value = ("slot", self.one("a", "b", f"s{at}"), _slot_kind(kind))
             name = {"boolean": "arg_bool", "blob": "arg_bytes", "open": "arg_u32"}.get(kind, f"arg_{kind.split()[0]}")
-            if self.chance(0.35):
+            if self.chance(untyped):
                 name = "arg"
             elif self.chance(self.wild / 4):
                 name = f"arg_{self.one('u8', 'i64', 'f16', 'bf16', 'bool', 'c64', 'c128', 'ptr', 'local', 'struct', 'tensormap')}"
@@ -304,11 +344,14 @@ class Chooser:
                 names = (("exact", ("plain", True), False),)
             values: tuple[Data, ...] = (value,)
             if self.chance(self.wild / 8):
-                values = self.one((), (value, value))
+                values, names = self.one(((), ()), ((value, value), ()), ((), (("value", value, False),)))
             calls.append((name, values, names))
-        for name, make in (("grid", self.extent), ("block", self.extent), ("shared_mem", self.shared)):
+        for name in ("grid", "block"):
             if self.chance(0.6):
-                calls.insert(self.rng.randrange(len(calls) + 1), (name, (make(),), ()))
+                calls.insert(self.rng.randrange(len(calls) + 1), (name, (self.extent(),), ()))
+        if self.chance(0.6) or self.needs_shared(kernel):
+            place = 0 if self.chance(0.7) else self.rng.randrange(len(calls) + 1)
+            calls.insert(place, ("shared_mem", (self.shared(kernel),), ()))
         if self.chance(0.08):
             extra = self.one(
                 ("cluster", (("plain", 1),), ()),
@@ -319,14 +362,54 @@ class Chooser:
                 ("memory_sync_domain", (("plain", "remote"),), ()),
                 ("uses", (self.pointer(),), ()),
                 ("args", (self.anything(),), ()),
+                ("arg_bytes", (("plain", bytes(8)),), ()),
+                ("kernel_args", (), ()),
             )
             calls.insert(self.rng.randrange(len(calls) + 1), extra)
         return tuple(calls)
 
+    def launches(self) -> tuple[Any, ...]:
+        counts = (0, 1, 1, 1, 1, 2, 3)
+        return tuple(self.one((), (self.stream(),), (("stream", None),)) for _ in range(self.one(*counts)))
+
     def builder(self) -> Data:
         kernel = self.kernel()
-        launches = tuple(self.one((), (self.stream(),), (("stream", None),)) for _ in range(self.one(1, 1, 1, 2, 3)))
-        return "builder", kernel, self.builder_calls(kernel), launches
+        calls = self.builder_calls(kernel)
+        if self.chance(0.1):
+            calls = calls[: self.rng.randrange(len(calls) + 1)]
+        if self.chance(0.15):
+            # A method that is taken first is CPython's own to call, and to say that it has the wrong arguments.
+            taken = [each for each in calls if each[0] != "kernel_args"]
+            return (
+                "bound_builder",
+                kernel,
+                tuple((name, values[:1], ()) for name, values, _ in taken if values),
+                self.launches(),
+            )
+        return "builder", kernel, calls, self.launches()
+
+    def kept_builder(self) -> Data:
+        """A new one to be kept, or some calls of one that is."""
+        if not self.builders or self.chance(0.3):
+            name, kernel = f"b{self.rng.randrange(3)}", self.kernel()
+            self.builders[name] = (kernel, 0)
+            return "keep_builder", name, kernel
+        return self.go_on(str(self.one(*self.builders)))
+
+    def go_on(self, name: str) -> Data:
+        """Some calls of a builder that is kept: most often all that it lacks."""
+        kernel, given = self.builders[name]
+        rest = _KINDS[kernel][given:]
+        before = [("shared_mem", (self.shared(kernel),), ())] if not given and self.needs_shared(kernel) else []
+        count = self.one(len(rest), len(rest), len(rest) // 2, 0)
+        calls: list[Any] = before
+        for kind in rest[:count]:
+            typed = {"boolean": "arg_bool", "blob": "arg_bytes", "open": "arg_u32"}.get(kind, f"arg_{kind.split()[0]}")
+            calls.append((self.one("arg", typed), (self.argument(kind),), ()))
+        self.builders[name] = (kernel, given + count)
+        calls += [("grid", (self.extent(),), ()), ("block", (self.extent(),), ())] if self.chance(0.3) else []
+        calls += [("launch", each, ()) for each in self.launches()] if given + count == len(_KINDS[kernel]) else []
+        return "builder_calls", name, tuple(calls)
 
     def prepare(self) -> Data:
         kernel, name = self.kernel(), f"p{self.rng.randrange(3)}"
@@ -344,7 +427,7 @@ class Chooser:
             calls = self.builder_calls(kernel, has_slots=True)
             self.kept[name] = (kernel, "a", "b")
             return "prepare_builder", name, kernel, calls, tuple(self.pointer() for _ in range(self.one(0, 0, 1, 2)))
-        return "prepare", name, kernel, self.key(), tuple(values)
+        return "prepare", name, kernel, self.key(kernel), tuple(values)
 
     def call_prepared(self) -> Data:
         if not self.kept:
@@ -385,15 +468,18 @@ class Chooser:
             self.wild = 0.0
         steps: list[Data] = []
         slots: list[str] = []
+        slotted = self.one(0.0, 0.25, 0.25)  # without slots a driver may record it
         for _ in range(self.one(1, 2, 3, 5)):
-            kernel = self.one("scale", "pair", "scale", "typed", "opened")
+            numbers = "typed" if "typed" in self.kernels else "numbers"
+            kernel = self.one("scale", "pair", "scale", numbers, "opened")
             values = list(self.arguments(kernel))
             for at, kind in enumerate(_KINDS[kernel][: len(values)]):
-                if self.chance(0.25):
+                if self.chance(slotted):
                     slot = f"{kind.replace(' ', '_')}_{self.one(0, 1)}"
                     slots.append(slot)
                     values[at] = ("slot", slot, _slot_kind(kind))
-            key = ("tuple", (self.extent(), self.extent()))
+            shared = (self.shared(kernel),) if self.needs_shared(kernel) else ()
+            key = ("tuple", (self.extent(), self.extent(), *shared))
             steps.append(("short", kernel, key, tuple(values)))
         self.sequences[name] = tuple(dict.fromkeys(slots))
         return "record", name, tuple(steps)
@@ -421,8 +507,10 @@ class Chooser:
         kind = rng.randrange(100)
         if kind < 20:
             return self.short()
-        if kind < 37:
+        if kind < 31:
             return self.builder()
+        if kind < 37:
+            return self.kept_builder()
         if kind < 47:
             return self.prepare()
         if kind < 66:
@@ -432,7 +520,9 @@ class Chooser:
         if kind < 82:
             return self.call_sequence()
         at = rng.randrange(BUFFERS)
-        if kind < 84:
+        if kind < 83:
+            return "within", self.inner(), self.one(self.act, self.inner, self.inner)()
+        if kind < 85:
             step = self.one(self.short, self.builder, self.call_prepared)()
             return "refused", self.one(1, 1, 2, 701, 719), self.one(1, 1, 2), step
         if kind < 86:
@@ -465,19 +555,25 @@ class Chooser:
         return ("synchronize",)
 
     def inner(self) -> Data:
-        return self.one(self.short, self.builder, self.call_prepared, self.call_sequence)()
+        return self.one(self.short, self.builder, self.kept_builder, self.call_prepared, self.call_sequence)()
 
     def program(self, length: int) -> list[Data]:
         steps: list[Data] = []
         while len(steps) < length:
             step = self.step()
             steps.append(step)
+            if step[0] == "keep_builder":
+                steps.append(self.go_on(step[1]))
+                continue
             # The second time is the native core's, where the first was the plain one's.
             while self.chance(0.35):
                 steps.append(step)
         return steps
 
 
-def program_of(seed: int, length: int, *, hostile: bool = False, most_wild: float = 0.12) -> list[Data]:
-    """The program of a seed."""
-    return Chooser(random.Random(seed), hostile=hostile, most_wild=most_wild).program(length)
+def program_of(
+    seed: int, length: int, *, world: str = "World", hostile: bool = False, most_wild: float = 0.12
+) -> list[Data]:
+    """The program of a seed, of kernels that a world has."""
+    kernels = {"kernels": OPENCL} if world.startswith("OpenclLike") else {}
+    return Chooser(random.Random(seed), hostile=hostile, most_wild=most_wild, **kernels).program(length)

@@ -13,7 +13,7 @@ import pytest
 from core_worker import Worker
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from random_launches import Chooser
+from random_launches import Chooser, program_of
 from rungs import require_rung
 from standin import build_cuda
 
@@ -33,7 +33,7 @@ class Cores:
     def both(self, steps: list[Any], *, with_books: bool = True, world: str = "World") -> tuple[Any, Any, int]:
         """What a program did with either core, and how many of its launches the native one made by itself."""
         for each in self.workers:
-            each.ask("launch_world:run_program", steps, with_books=with_books, world=world)
+            each.ask("worlds:run_program", steps, with_books=with_books, world=world)
         (plain, none), (native, count) = [each.answer() for each in self.workers]
         assert none == 0
         return plain, native, count
@@ -78,6 +78,58 @@ def test_random_launches_are_the_same_through_kernel_objects(cores: Cores, world
     """OpenCL is asked for the same launches, keeps the same books, and leaves the same memory through both cores."""
     require_rung("pocl")
     cores.check(Chooser(random.Random(seed)).program(length), world=world)
+
+
+OPENCL_LIKE = (
+    "OpenclLikeWorld",
+    "OpenclLikeBuffersWorld",
+    "OpenclLikeRecordedWorld",
+    "OpenclLikeRecordedBuffersWorld",
+    "OpenclLikeSimultaneousWorld",
+)
+
+
+@pytest.mark.parametrize("world", OPENCL_LIKE)
+@settings(max_examples=10, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 1 << 32), length=st.integers(1, 14))
+def test_kernel_objects_are_given_the_same_through_both_cores(cores: Cores, world: str, seed: int, length: int) -> None:
+    """A driver that writes down all arguments of each launch gets the same, in the same order, and nothing that OpenCL forbids."""
+    cores.check(program_of(seed, length, world=world), world=world)
+
+
+def test_values_of_other_types_spoil_nothing(cores: Cores) -> None:
+    """A value of 16 bytes where 4 are wanted, the last of a block, is refused, and the launches after it are as those before."""
+    key = ("plain", (1, 32))
+    complexes: list[Any] = [
+        ("typed", "c128", 1 / 3 + 1 / 7j),
+        ("numpy", "complex128", 1 / 3 + 1 / 7j),
+        ("typed", "f64", 1 / 3),
+    ]
+    steps: list[Any] = []
+    for kernel, good in (
+        ("scale", [("buffer", 0), ("plain", 3), ("plain", 0.5)]),
+        # As many bytes as a builder has room for.
+        ("full", [("buffer", 0), *[("typed", "c128", 1j)] * 14, *[("plain", each) for each in range(4)]]),
+    ):
+        shape = (("grid", (("plain", 1),), ()), ("block", (("plain", 32),), ()))
+        record = (("short", kernel, key, (*good[:-1], ("slot", "s", "f32" if kernel == "scale" else "u32"))),)
+        steps += [("prepare", "p", kernel, key, tuple(good)), ("record", "q", record)]
+        for last in (good[-1], *complexes, good[-1], *complexes, good[-1], good[-1]):
+            values = (*good[:-1], last)
+            steps += [
+                ("short", kernel, key, values),
+                ("builder", kernel, (*shape, *[("arg", (each,), ()) for each in values]), ((), ())),
+                ("call", "p", values, ()),
+                ("call", "q", (), (("s", last, False),)),
+            ]
+        # What was described by then goes to Python, which finds nothing there that it has not put there.
+        half = [("arg", (each,), ()) for each in (*good[:-1], complexes[0])]
+        steps += [("builder", kernel, (*shape, *half, ("cluster", (("plain", 1),), ())), ())] * 2
+        steps += [
+            ("builder", kernel, (*shape, *[("arg", (each,), ()) for each in good], ("uses", (good[0],), ())), ((),))
+        ] * 2
+    for world in ("World", "MockWorld"):
+        assert cores.check(steps, world=world) > 20
 
 
 def _reals() -> list[Any]:
@@ -164,11 +216,11 @@ def test_every_value_is_read_alike_in_every_form(cores: Cores, name: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "world", ["World", "MockWorld", "AlignedWorld", "CpuWorld", "OpenclWorld", "OpenclBuffersWorld"]
+    "world", ["World", "MockWorld", "AlignedWorld", "CpuWorld", "OpenclWorld", "OpenclBuffersWorld", *OPENCL_LIKE]
 )
 def test_ordinary_launches_are_the_cores_own(cores: Cores, world: str) -> None:
     """Good launches in every form are made by the native core itself, so that the comparisons compare something."""
-    if world.startswith("Opencl"):
+    if world in ("OpenclWorld", "OpenclBuffersWorld"):
         require_rung("pocl")
     good = (("buffer", 0), ("plain", 3), ("plain", 0.5))
     key = ("plain", (2, 32))
@@ -186,14 +238,37 @@ def test_ordinary_launches_are_the_cores_own(cores: Cores, world: str) -> None:
         ("call", "p", (), (("stream", ("stream", 1), False),)),
         ("call", "s", (), (("a", ("plain", 9), False),)),
         ("call", "q", (), (("a", ("plain", 9), False),)),
+        ("call", "fixed", (), ()),
     ]
     before: list[Any] = [
         ("short", "scale", key, good),
         ("prepare", "p", "scale", key, good),
         ("prepare", "s", "scale", key, (good[0], ("slot", "a", "u32"), good[2])),
         ("record", "q", (("short", "scale", key, (good[0], ("slot", "a", "u32"), good[2])),)),
+        ("record", "fixed", (("short", "scale", key, good),)),
     ]
     assert cores.check([*before, *forms * 3], world=world) == 3 * len(forms)
+
+
+@pytest.mark.parametrize("world", OPENCL_LIKE[2:])
+def test_sequences_are_recorded_where_the_comparison_says_so(cores: Cores, world: str) -> None:
+    """A sequence without slots is one command of the native core's, and each launch of the plain one's; the driver sees the same."""
+    key = ("plain", (2, 32))
+    record = tuple(("short", "scale", key, (("buffer", at), ("plain", at), ("plain", 0.5))) for at in (0, 2, 0))
+    call: Any = ("call", "q", (), ())
+    on_stream: Any = ("call", "q", (), (("stream", ("stream", 1), False),))
+    steps: list[Any] = [("record", "q", record), ("attribute", "is_one_command", "q"), call, call, call, on_stream]
+    steps += [("refused", 1, 2, call), ("attribute", "is_one_command", "q"), call, ("drop", "q")]
+    plain, native, count = cores.both(steps, world=world)
+    said = [
+        each[0]
+        for each in native
+        if isinstance(each, tuple) and each[0] in (("returned", "True"), ("returned", "False"))
+    ]
+    assert said == [("returned", "True"), ("returned", "False")]
+    del plain[1], native[1]  # of the plain core neither is
+    assert plain == native
+    assert count == 3 * 4 + 1 + 3
 
 
 @pytest.mark.parametrize("code", [1, 701, 719])

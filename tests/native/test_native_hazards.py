@@ -58,10 +58,10 @@ def _forms(world: Any) -> dict[str, Callable[[int], object]]:
 
 
 def _world(kind: str = "cuda") -> Any:
-    import launch_world
+    from worlds import WORLDS
 
     kinds = {"cuda": "World", "mock": "QuietMockWorld", "cpu": "CpuWorld", "opencl": "OpenclWorld"}
-    world = launch_world.WORLDS[kinds[kind]]()
+    world = WORLDS[kinds[kind]]()
     if kind in ("cpu", "opencl"):
         world.noted = deque(maxlen=1)  # nobody reads it
     return world
