@@ -112,12 +112,13 @@ static int builder_spill(BuilderState *self)
     builder_expect_nothing(self);
     PyObject *arguments = PyList_New(self->count);
     if (!arguments) return -1;
-    for (uint32_t at = 0; at < self->count; at++) {
-        Given *given = &self->given[at];
-        PyObject *argument =
-            Py_BuildValue("(iy#OO)", self->codes[at], given->bytes, (Py_ssize_t)code_nbytes[self->codes[at]],
-                          given->allocation ? given->allocation : Py_None,
-                          self->named[at / 64] >> (at % 64) & 1 ? Py_True : Py_False);
+    /* Making objects may run the collector, and with it whatever also has this builder: it may be spilled by then. */
+    for (uint32_t at = 0; self->kernel == kernel && at < (uint32_t)PyList_GET_SIZE(arguments); at++) {
+        const Given given = self->given[at];
+        PyObject *is_named = self->named[at / 64] >> (at % 64) & 1 ? Py_True : Py_False;
+        uint8_t code = self->codes[at];
+        PyObject *argument = Py_BuildValue("(iy#NO)", code, given.bytes, (Py_ssize_t)code_nbytes[code],
+                                           Py_NewRef(given.allocation ? given.allocation : Py_None), is_named);
         if (!argument) {
             Py_DECREF(arguments);
             return -1;
@@ -128,9 +129,12 @@ static int builder_spill(BuilderState *self)
     PyObject *shape = Py_BuildValue("(IIIIIII)", e->grid[0], e->grid[1], e->grid[2], e->block[0], e->block[1],
                                     e->block[2], e->shared_mem);
     PyObject *sealed = self->is_sealed ? Py_True : Py_False;
-    if (!shape) {
+    if (!shape || self->kernel != kernel || (Py_ssize_t)self->count != PyList_GET_SIZE(arguments)) {
+        bool is_made = shape != NULL;
         Py_DECREF(arguments);
-        return -1;
+        Py_XDECREF(shape);
+        /* Others have changed it meanwhile: what it is now. */
+        return is_made ? builder_spill(self) : -1;
     }
     self->kernel = NULL;
     builder_drop(self);

@@ -111,32 +111,45 @@ static bool may_replace(const Plan *plan, const Plan *prepared)
 
 /* ---------------------------------------------------------------- slots that Python has set */
 
+/* Nothing is let go of before all is done: finalisers may call this very launch, and other threads have their turn then. */
+static inline void let_go(PyObject **former, uint32_t count)
+{
+    while (count) Py_XDECREF(former[--count]);
+}
+
 static outcome refresh(PreparedState *self)
 {
     Plan *plan = self->plan;
     Image *image = self->image;
     if (image->users) return PYTHON;
+    PyObject *former[MOST_ARGUMENTS];
+    uint32_t former_count = 0;
+    outcome result = PYTHON;
     for (uint32_t at = 0; at < plan->count; at++) {
         Place *place = &self->places[at];
         if (!place->slot) continue;
         PyObject *value = self->remembered ? PyDict_GetItemWithError(self->remembered, place->slot) : NULL;
         if (!value) {
-            if (PyErr_Occurred()) return FAILED;
-            return PYTHON;
+            if (PyErr_Occurred()) result = FAILED;
+            goto end;
         }
         unsigned char bytes[16];
         BlockState *block;
         uint8_t code = read_into(self->gate, plan->codes[at], value, bytes, &block);
         /* That it may stand there was checked when it was set. */
-        if (code == CODE_NONE || !may_stand(code, plan->codes[at])) return PYTHON;
+        if (code == CODE_NONE || !may_stand(code, plan->codes[at])) goto end;
         memcpy(image->bytes + plan->offsets[at], bytes, code_nbytes[code]);
-        Py_XSETREF(place->allocation, Py_XNewRef(block ? allocation_of(value) : NULL));
+        former[former_count++] = place->allocation;
+        place->allocation = Py_XNewRef(block ? allocation_of(value) : NULL);
         place->is_set = true;
     }
     self->unset_count = 0;
     self->is_stale = false;
     list_blocks(self);
-    return DONE;
+    result = DONE;
+end:
+    let_go(former, former_count);
+    return result;
 }
 
 /* ---------------------------------------------------------------- the call */
@@ -174,7 +187,10 @@ static outcome remember(PreparedState *self, PyObject *const *values, PyObject *
         if (!copy) return FAILED;
         Py_XSETREF(self->remembered, copy);
     }
-    for (Py_ssize_t name = 0; name < PyTuple_GET_SIZE(names); name++) {
+    PyObject *former[MOST_ARGUMENTS * 2]; /* memory, and values: no more of either than there are places */
+    uint32_t former_count = 0;
+    outcome result = DONE;
+    for (Py_ssize_t name = 0; name < PyTuple_GET_SIZE(names) && result == DONE; name++) {
         PyObject *given = PyTuple_GET_ITEM(names, name);
         bool is_slot = false;
         for (uint32_t at = 0; at < plan->count; at++) {
@@ -182,17 +198,21 @@ static outcome remember(PreparedState *self, PyObject *const *values, PyObject *
             if (!place->slot || !is_name(given, place->slot)) continue;
             is_slot = true;
             memcpy(self->image->bytes + plan->offsets[at], parameters[at], code_nbytes[plan->codes[at]]);
-            Py_XSETREF(place->allocation, Py_XNewRef(allocation_of(values[name])));
+            former[former_count++] = place->allocation;
+            place->allocation = Py_XNewRef(allocation_of(values[name]));
             if (!place->is_set) {
                 place->is_set = true;
                 self->unset_count--;
             }
         }
-        /* Before the former value goes, whose finalisers may call this very launch. */
-        list_blocks(self);
-        if (is_slot && PyDict_SetItem(self->remembered, given, values[name]) < 0) return FAILED;
+        if (!is_slot) continue;
+        PyObject *value = PyDict_GetItemWithError(self->remembered, given);
+        if (value) former[former_count++] = Py_NewRef(value);
+        if ((!value && PyErr_Occurred()) || PyDict_SetItem(self->remembered, given, values[name]) < 0) result = FAILED;
     }
-    return DONE;
+    list_blocks(self);
+    let_go(former, former_count);
+    return result;
 }
 
 /* Some values by name: slots' stay set, parameters' hold for this call. The others are as they were. */
@@ -210,6 +230,7 @@ static __attribute__((noinline)) outcome launch_named(PreparedState *self, LaneS
     for (Py_ssize_t name = 0; name < PyTuple_GET_SIZE(names); name++) {
         PyObject *given = PyTuple_GET_ITEM(names, name);
         if (is_name(given, stream_name)) continue;
+        if (UNLIKELY(!PyUnicode_CheckExact(given))) return PYTHON; /* whose hash may be anything */
         bool is_slot = false, is_known = false;
         /* A slot's name goes before a parameter's, and may stand in several places. */
         for (uint32_t at = 0; at < plan->count; at++) is_slot |= is_name(given, self->places[at].slot);

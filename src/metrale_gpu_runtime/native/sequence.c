@@ -698,6 +698,7 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
     for (Py_ssize_t name = 0; name < name_count; name++) {
         PyObject *word = PyTuple_GET_ITEM(names, name);
         if (is_name(word, stream_name)) continue;
+        if (UNLIKELY(!PyUnicode_CheckExact(word))) return PYTHON; /* whose hash may be anything */
         bool is_known = false;
         for (uint32_t at = 0; at < run->variant_count; at++) {
             Variant *variant = &run->variants[at];
@@ -719,6 +720,7 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
     Py_INCREF(run); /* closing the sequence lets go of it: from another thread, or from what the collector finalises */
     /* What the call puts something else in the place of is let go of at the end: a finaliser may do anything. */
     PyObject *former_values[MOST_VARIANTS], *former_memory[MOST_VARIANTS];
+    PyObject *read_from = self->is_stale ? Py_XNewRef(self->remembered) : NULL; /* nobody changes one that is held */
     uint32_t former_count = 0, memory_count = 0, first_change = run->change_count;
     RunCall *call = NULL, *former = NULL;
     Recorded *former_recorded = NULL;
@@ -816,6 +818,7 @@ end:
         change_drop(&change);
     }
     Py_DECREF(run);
+    Py_XDECREF(read_from);
     while (former_count) Py_XDECREF(former_values[--former_count]);
     while (memory_count) Py_XDECREF(former_memory[--memory_count]);
     return result;
