@@ -6,8 +6,8 @@ call needs, with slots and new values filled in.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from .aliasing import refuse_aliased
@@ -27,6 +27,7 @@ from .whole_numbers import whole
 if TYPE_CHECKING:
     from .backend import GpuBackend, PointerValue
     from .kernel import Kernel
+    from .memory.allocation import Allocation
     from .stream import Stream
 
 _AXES = ("x", "y", "z")
@@ -57,8 +58,13 @@ class GridSlots:
         return Dim3(*extents)
 
 
+NO_GRID_SLOTS = GridSlots()
+
+
 def read_grid(grid: object, kernel: str = "") -> tuple[Dim3, GridSlots]:
     """A grid whose axes may be slots. Raises GeometryError as Dim3.of does."""
+    if isinstance(grid, (int, Dim3)):
+        return Dim3.of(grid, "grid", kernel), NO_GRID_SLOTS
     if isinstance(grid, Slot):
         grid = (grid,)
     if isinstance(grid, Sequence) and not isinstance(grid, (str, bytes)):
@@ -73,27 +79,37 @@ def read_grid(grid: object, kernel: str = "") -> tuple[Dim3, GridSlots]:
         if axes:
             numbers = Dim3.of([0 if isinstance(each, Slot) else each for each in grid], "grid", kernel)
             return numbers, GridSlots(axes)
-    return Dim3.of(grid, "grid", kernel), GridSlots()  # type: ignore[arg-type]
+    return Dim3.of(grid, "grid", kernel), NO_GRID_SLOTS  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class CheckedLaunch:
-    """A kernel, its geometry and its arguments, checked against signature and limits, laid out for the driver."""
+    """A kernel, its geometry and its arguments, checked against signature and limits, laid out for the driver.
+
+    It is never changed. `write` makes an image of the arguments' bytes; `is_complete` says that nothing has to be
+    filled in before it can run: no slot, and no host array. Then one record does for all its calls.
+    """
 
     gpu: GpuBackend
     kernel: Kernel
     geometry: Geometry
     grid_slots: GridSlots
     arguments: tuple[Argument, ...]
+    descriptions: tuple[ArgumentDescription, ...]
     uses: tuple[PointerValue, ...]
     layout: ArgumentLayout
+    write: Callable[..., bytes]
     target: LaunchTarget
     image: bytes
     site: str
+    is_complete: bool
+    _known: LaunchRecord | None = field(default=None, init=False, repr=False)
 
     @property
     def slots(self) -> tuple[Slot, ...]:
         """Every place that is a slot, arguments first."""
+        if self.is_complete:
+            return ()
         places = [argument.slot for argument in self.arguments if argument.slot is not None]
         return (*places, *(each for _, each in self.grid_slots.axes))
 
@@ -134,22 +150,24 @@ class CheckedLaunch:
         Raises ArgumentCountError for a slot without a value, the ArgumentError family for a value that does not fit.
         The image is this call's own: nothing is shared between calls.
         """
-        values = values if values is not None else {}
-        kernel = self.kernel.title
-        arguments = self.arguments
         shape = geometry if geometry is not None else self.geometry
+        if site is None:
+            site = self.site
+        if self.is_complete and not replaced:
+            if geometry is None:
+                return self._record_again(site)
+            return self._record(self.arguments, self.descriptions, self.image, shape, site)
+        values = values if values is not None else {}
         if self.grid_slots.axes and geometry is None:
-            shape = replace(shape, grid=self.grid_slots.set(shape.grid, values, kernel))
+            shape = self.kernel.with_grid(shape, self.grid_slots.set(shape.grid, values, self.kernel.title))
             self.kernel.check_geometry(shape)
-        image: bytes = self.image
         changed = dict(replaced) if replaced else {}
-        for index, argument in enumerate(arguments):
-            if argument.slot is not None and index not in changed:
-                changed[index] = self.from_slot(index, argument, values)
-        if changed:
-            current = self.with_arguments(changed)
-            arguments, image = current.arguments, current.image
-        return self._record(arguments, image, shape, site if site is not None else self.site)
+        if not self.is_complete:
+            for index, argument in enumerate(self.arguments):
+                if argument.slot is not None and index not in changed:
+                    changed[index] = self.from_slot(index, argument, values)
+        arguments, descriptions, image = self._fill_in(changed)
+        return self._record(arguments, descriptions, image, shape, site)
 
     def with_values(self, values: Mapping[str, object]) -> CheckedLaunch:
         """The same launch with every slot set that `values` names: for a recording that keeps this call's values."""
@@ -167,22 +185,31 @@ class CheckedLaunch:
 
     def with_arguments(self, changed: Mapping[int, Argument], geometry: Geometry | None = None) -> CheckedLaunch:
         """The same launch with some arguments, or its shape, replaced."""
-        arguments = list(self.arguments)
-        block = bytearray(self.image)
-        for index, argument in changed.items():
-            arguments[index] = argument
-            offset = self.layout.offsets[index]
-            block[offset : offset + len(argument.data)] = argument.data
-        if changed and self.kernel.separates_writes:
-            refuse_aliased(self.signature, arguments, self.gpu.capabilities)
-        grid_slots = self.grid_slots if geometry is None else GridSlots()
+        arguments, descriptions, image = self._fill_in(changed)
+        grid_slots = self.grid_slots if geometry is None else NO_GRID_SLOTS
         return replace(
             self,
-            arguments=tuple(arguments),
-            image=bytes(block),
+            arguments=arguments,
+            descriptions=descriptions,
+            image=image,
             geometry=geometry if geometry is not None else self.geometry,
             grid_slots=grid_slots,
+            is_complete=not (grid_slots.axes or _holes(arguments)),
         )
+
+    def _fill_in(
+        self, changed: Mapping[int, Argument]
+    ) -> tuple[tuple[Argument, ...], tuple[ArgumentDescription, ...], bytes]:
+        """Arguments, their descriptions and the image with some arguments replaced."""
+        if not changed:
+            return self.arguments, self.descriptions, self.image
+        arguments = list(self.arguments)
+        for index, argument in changed.items():
+            arguments[index] = argument
+        if self.kernel.separates_writes:
+            refuse_aliased(self.signature, arguments, self.gpu.capabilities)
+        descriptions = tuple([argument.description for argument in arguments])
+        return tuple(arguments), descriptions, self.write(*[argument.data for argument in arguments])
 
     def from_slot(self, index: int, argument: Argument, values: Mapping[str, object]) -> Argument:
         each = argument.slot
@@ -231,6 +258,8 @@ class CheckedLaunch:
 
     def check_memory(self) -> None:
         """Raise InvalidPointer when memory that it names is gone."""
+        if self._known is not None and not _is_any_gone(self._known.allocations):
+            return
         try:
             for argument in self.arguments:
                 if argument.pointer is not None:
@@ -254,33 +283,58 @@ class CheckedLaunch:
                 break
         return named_pointer_error(error, self.kernel.title, place)
 
-    def _record(self, arguments: tuple[Argument, ...], image: bytes, shape: Geometry, site: str) -> LaunchRecord:
+    def _record_again(self, site: str) -> LaunchRecord:
+        """The record of a call that changes nothing: that of the call before, where its memory and module are there."""
+        known = self._known
+        if known is None or known.site != site or _is_any_gone(known.allocations):
+            known = self._record(self.arguments, self.descriptions, self.image, self.geometry, site)
+            # Who else has a part in the memory is asked each time.
+            self._known = known if not (known.lent or known.producers) else None
+        else:
+            self.kernel.module.check_loaded()
+        return known
+
+    def _record(
+        self,
+        arguments: tuple[Argument, ...],
+        descriptions: tuple[ArgumentDescription, ...],
+        image: bytes,
+        shape: Geometry,
+        site: str,
+    ) -> LaunchRecord:
         pointers = [argument.pointer for argument in arguments if argument.pointer is not None]
         pointers.extend(self.uses)
+        allocations: list[Allocation] = []
+        are_own = True
         try:
             for pointer in pointers:
-                pointer.check_alive()
+                allocation = pointer.allocation
+                if allocation is None or allocation.block.gone:
+                    pointer.check_alive()
+                if allocation is not None:
+                    allocations.append(allocation)
+                if pointer.lent is not None or pointer.producer is not None:
+                    are_own = False
         except InvalidPointer as error:
             raise self._dead(arguments, error) from None
-        kernel = self.kernel
+        kernel, module = self.kernel, self.kernel.module
         # A launch may be made again, or replayed, long after it was checked.
-        kernel.module.check_loaded()
-        signature = kernel.signature_with(shape.shared_mem)
-        # Only descriptions and bytes: the summary is kept longer than the launch and must keep no memory alive.
-        summary = tuple((argument.description, argument.data) for argument in arguments)
+        module.check_loaded()
+        signature, offsets = kernel.signature_with(shape.shared_mem), self.layout.offsets
         return LaunchRecord(
-            kernel_name=kernel.title,
-            module_name=kernel.module.name,
-            geometry=shape,
-            target=self.target,
-            image=image,
-            allocations=tuple(pointer.allocation for pointer in pointers if pointer.allocation is not None),
-            lent=tuple(pointer.lent for pointer in pointers if pointer.lent is not None),
-            producers=producers_of(pointers),
-            arguments=lambda: describe_arguments(signature, summary),
-            site=site,
-            kernel=kernel,
-            pointers=pointers,
+            kernel.title,
+            module.name,
+            shape,
+            self.target,
+            image,
+            tuple(allocations),
+            () if are_own else tuple([pointer.lent for pointer in pointers if pointer.lent is not None]),
+            () if are_own else producers_of(pointers),
+            # Only descriptions and bytes: the summary is kept longer than the launch and must keep no memory alive.
+            lambda: describe_image(signature, descriptions, offsets, image),
+            site,
+            kernel,
+            pointers,
         )
 
 
@@ -293,6 +347,26 @@ def describe_arguments(signature: KernelSignature, arguments: Sequence[tuple[Arg
         text = describe(description, data)
         texts.append(f"{name}={text}" if name else text)
     return ", ".join(texts)
+
+
+def describe_image(
+    signature: KernelSignature, descriptions: Sequence[ArgumentDescription], offsets: Sequence[int], image: bytes
+) -> str:
+    """The arguments as text, from an image of them."""
+    places = zip(descriptions, offsets, strict=True)
+    return describe_arguments(signature, [(each, image[at : at + each.nbytes]) for each, at in places])
+
+
+def _is_any_gone(allocations: Sequence[Allocation]) -> bool:
+    for allocation in allocations:  # noqa: SIM110  a generator would cost as much as the launch
+        if allocation.block.gone:
+            return True
+    return False
+
+
+def _holes(arguments: Sequence[Argument]) -> list[Argument]:
+    """Those whose bytes are not known yet: slots, and host arrays that a launch has to bring to the device first."""
+    return [each for each in arguments if each.slot is not None or each.loan is not None]
 
 
 def check_launch(
@@ -315,25 +389,25 @@ def check_launch(
     if kernel.separates_writes:
         # Before the driver makes the kernel ready for such arguments.
         refuse_aliased(kernel.signature_with(geometry.shared_mem), arguments, gpu.capabilities)
-    checked = kernel.checked(tuple(argument.description for argument in arguments), geometry.shared_mem)
+    descriptions = tuple([argument.description for argument in arguments])
+    checked = kernel.checked(descriptions, geometry.shared_mem)
     if checked.local_nbytes and geometry.shared_mem:
         both = checked.local_nbytes + geometry.shared_mem
         check_shared_mem(both, kernel.title, gpu.capabilities, kernel.attributes)
-    image = bytearray(checked.layout.nbytes)
-    for argument, offset in zip(arguments, checked.layout.offsets, strict=True):
-        if argument.data:
-            image[offset : offset + len(argument.data)] = argument.data
     return CheckedLaunch(
         gpu,
         kernel,
         geometry,
         grid_slots,
         tuple(arguments),
+        descriptions,
         tuple(uses),
         checked.layout,
+        checked.write,
         with_used_memory(checked.target, uses, gpu.capabilities) if uses else checked.target,
-        bytes(image),
+        checked.write(*[argument.data for argument in arguments]),
         site,
+        not (grid_slots.axes or _holes(arguments)),
     )
 
 
@@ -348,12 +422,12 @@ def run_checked(launch: CheckedLaunch, stream: Stream) -> None:
         launch.refuse_loans("a recording")
         recorder.append_launch(launch)
         return
+    if launch.is_complete:
+        gpu.issue(launch.bind(), stream)
+        return
     if launch.slots:
         raise _unset(launch.slots[0], launch.kernel.title)
     loans = [(index, argument.loan) for index, argument in enumerate(launch.arguments) if argument.loan is not None]
-    if not loans:
-        gpu.issue(launch.bind(), stream)
-        return
     begun = []
     try:
         replaced: dict[int, Argument] = {}

@@ -52,6 +52,8 @@ class Dim3:
         Raises GeometryError for more than three, for none, for bools, floats and negative numbers; it names `kernel`
         where that is given.
         """
+        if type(extent) is int and extent >= 0:
+            return cls(extent)
         if isinstance(extent, Dim3):
             return extent
         if kernel:
@@ -120,10 +122,15 @@ class Geometry:
     cooperative: bool = False
     attributes: LaunchAttributes | None = None
 
+    def __hash__(self) -> int:
+        grid, block = self.grid, self.block
+        return hash((grid.x, grid.y, grid.z, block.x, block.y, block.z, self.shared_mem, self.cooperative))
+
     @property
     def is_empty(self) -> bool:
         """True when the grid has a zero extent: a validated no-op."""
-        return self.grid.volume == 0
+        grid = self.grid
+        return not (grid.x and grid.y and grid.z)
 
     @property
     def is_plain(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
@@ -12,6 +12,7 @@ from .aliasing import separates_writes
 from .arguments import Argument, argument_from_value
 from .capabilities import Capabilities
 from .checked import (
+    NO_GRID_SLOTS,
     CheckedLaunch,
     GridSlots,
     check_launch,
@@ -67,13 +68,18 @@ if TYPE_CHECKING:
 _MEMO_LIMIT = 256
 
 _K = TypeVar("_K")
+_V = TypeVar("_V")
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedLayout:
-    """The outcome of checking one list of argument descriptions: where they lie, and what launches them."""
+    """The outcome of checking one list of argument descriptions: where they lie, and what launches them.
+
+    `write` makes an image of the arguments' bytes.
+    """
 
     layout: ArgumentLayout
+    write: Callable[..., bytes]
     target: LaunchTarget
     local_nbytes: int = 0
 
@@ -90,7 +96,7 @@ class Kernel(KernelState):
     """
 
     def __init__(self, module: Module, loaded: LoadedFunction) -> None:
-        self._loaded = loaded
+        self._loaded, self._owner = loaded, module.gpu
         self._title = readable_name(loaded.name) + loaded.constants.shown
         # The signature speaks in errors, so it has the name that a person knows the kernel by.
         self._signature = replace(loaded.signature, kernel=self._title)
@@ -102,6 +108,9 @@ class Kernel(KernelState):
         # Arguments of other types may lie alike: a typed pointer and a bare one.
         self._targets: dict[ArgumentLayout, LaunchTarget] = {}
         self._shapes: set[Geometry] = set()
+        self._latest_shape: Geometry | None = None
+        # Plain shapes by what was given for them, numbers alone: launches of one shape share its object.
+        self._plain_shapes: dict[tuple[object, ...], Geometry] = {}
         self._residency: dict[tuple[int, int], int] = {}
         self._cluster_limits: dict[Geometry, int] = {}
         self._lock = threading.Lock()
@@ -113,8 +122,7 @@ class Kernel(KernelState):
     @property
     def gpu(self) -> GpuBackend:
         """The backend it was loaded on."""
-        gpu: GpuBackend = self._module.gpu
-        return gpu
+        return self._owner
 
     @property
     def module(self) -> Module:
@@ -177,6 +185,16 @@ class Kernel(KernelState):
     def _configure(self, configuration: object) -> ConfiguredKernel:
         """`kernel[…]` wherever the launch core has not done it before."""
         parts = configuration if isinstance(configuration, tuple) else (configuration,)
+        shape = parts[:3]
+        has_numbers = _are_numbers(shape)
+        if has_numbers:
+            known = self._plain_shapes.get(shape)
+            if known is not None and len(parts) <= 4:
+                stream = parts[3] if len(parts) > 3 else None
+                configured = ConfiguredKernel(self, known, NO_GRID_SLOTS, stream)
+                if stream is None:
+                    self._latest = configuration, configured
+                return configured
         if not 2 <= len(parts) <= 4:
             raise GeometryError(
                 f"{self.title}: kernel[…] takes grid and block, then shared_mem and stream if wanted; "
@@ -188,15 +206,29 @@ class Kernel(KernelState):
         stream = parts[3] if len(parts) > 3 else None
         grid, slots = read_grid(parts[0], self.title)
         geometry = geometry_of(grid, parts[1], shared_mem, kernel=self.title)
+        if has_numbers:
+            geometry = self.with_grid(geometry, geometry.grid)
+            _remember(self._plain_shapes, shape, geometry)
         return ConfiguredKernel(self, geometry, slots, stream)
 
     def geometry_of(self, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, shared_mem: int) -> Geometry:
-        """The launch core's: a plain shape."""
-        return Geometry(Dim3(gx, gy, gz), Dim3(bx, by, bz), shared_mem)
+        """The engine's: a plain shape, the same object for the same numbers wherever it can be."""
+        shape = (gx, gy, gz, bx, by, bz, shared_mem)
+        known = self._plain_shapes.get(shape)
+        if known is None:
+            known = Geometry(Dim3(gx, gy, gz), Dim3(bx, by, bz), shared_mem)
+            _remember(self._plain_shapes, shape, known)
+        return known
+
+    def with_grid(self, geometry: Geometry, grid: Dim3) -> Geometry:
+        """The engine's: a shape with this grid, the same object for the same numbers wherever it can be."""
+        if not geometry.is_plain:
+            return replace(geometry, grid=grid)
+        return self.geometry_of(*grid.as_tuple(), *geometry.block.as_tuple(), geometry.shared_mem)
 
     def no_grid_slots(self) -> GridSlots:
         """The launch core's: what a shape of numbers has."""
-        return GridSlots()
+        return NO_GRID_SLOTS
 
     def over(
         self, total: Extent, block: Extent = 256, *, shared_mem: int = 0, stream: object = None
@@ -206,7 +238,7 @@ class Kernel(KernelState):
         The last block may have surplus threads: the kernel needs its bounds check. Raises GeometryError.
         """
         geometry = geometry_of(threads(total, block), block, shared_mem, kernel=self.title)
-        return ConfiguredKernel(self, geometry, GridSlots(), stream)
+        return ConfiguredKernel(self, self.with_grid(geometry, geometry.grid), NO_GRID_SLOTS, stream)
 
     def __call__(self, *values: object, **by_name: object) -> None:
         raise GeometryError(
@@ -249,7 +281,10 @@ class Kernel(KernelState):
 
     def check_geometry(self, geometry: Geometry) -> None:
         """Raise unless this device can run this kernel in this shape; remembered for shapes that passed."""
+        if geometry is self._latest_shape:
+            return
         if geometry in self._shapes:
+            self._latest_shape = geometry
             # The launch core remembers fewer, and may have forgotten this one.
             if geometry.is_plain:
                 self._learn_shape(*geometry.block.as_tuple(), geometry.shared_mem)
@@ -263,6 +298,7 @@ class Kernel(KernelState):
         if len(self._shapes) >= _MEMO_LIMIT:
             self._shapes = set()
         self._shapes.add(geometry)
+        self._latest_shape = geometry
         if geometry.is_plain:
             self._learn_shape(*geometry.block.as_tuple(), geometry.shared_mem)
 
@@ -333,7 +369,7 @@ class Kernel(KernelState):
                     if len(self._targets) >= _MEMO_LIMIT:
                         self._targets.clear()
                     self._targets[layout] = target
-                known = CheckedLayout(layout, target, local)
+                known = CheckedLayout(layout, layout.writer().pack, target, local)
                 if len(layouts) >= _MEMO_LIMIT:
                     layouts.clear()
                 layouts[descriptions] = known
@@ -426,7 +462,15 @@ def _sure_cluster_blocks(capabilities: Capabilities) -> int:
     return min(PORTABLE_CLUSTER_BLOCKS, capabilities.max_cluster_blocks)
 
 
-def _remember(known: dict[_K, int], key: _K, value: int) -> None:
+def _are_numbers(shape: tuple[object, ...]) -> bool:
+    """Whether it says a shape by integers alone, as they are or in tuples: then equal ones mean the same for ever."""
+    for each in shape:
+        if type(each) is not int and (type(each) is not tuple or any(type(extent) is not int for extent in each)):
+            return False
+    return True
+
+
+def _remember(known: dict[_K, _V], key: _K, value: _V) -> None:
     if len(known) >= _MEMO_LIMIT:
         known.clear()
     known[key] = value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex
 
 from . import scalars
@@ -17,10 +18,9 @@ from .arguments import (
     struct_argument,
 )
 from .checked import (
+    NO_GRID_SLOTS,
     CheckedLaunch,
-    GridSlots,
     check_launch,
-    geometry_of,
     read_grid,
     read_shared_mem,
     run_checked,
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from .memory.allocation import Allocation
     from .prepared import PreparedLaunch
     from .stream import Stream
+
+_ONE = Dim3(1)
 
 
 @know_builder
@@ -67,7 +69,7 @@ class KernelLaunch(BuilderState):
                 f"{gpu.capabilities.device}; load the module there too"
             )
         self._gpu, self._kernel = gpu, kernel
-        self._grid, self._grid_slots, self._block = Dim3(1), GridSlots(), Dim3(1)
+        self._grid, self._grid_slots, self._block = _ONE, NO_GRID_SLOTS, _ONE
         self._shared_mem = 0
         self._cluster: Dim3 | None = None
         self._cooperative = False
@@ -335,15 +337,11 @@ class KernelLaunch(BuilderState):
         """Check everything now, without launching. Raises what `launch` would raise before the driver is called."""
         self._spill()
         if self._checked is None:
-            geometry = geometry_of(
-                self._grid,
-                self._block,
-                self._shared_mem,
-                kernel=self._kernel.title,
-                cluster=self._cluster,
-                cooperative=self._cooperative,
-                attributes=self._attributes,
-            )
+            geometry = self._kernel.geometry_of(*self._grid.as_tuple(), *self._block.as_tuple(), self._shared_mem)
+            if self._cluster is not None or self._cooperative or self._attributes is not None:
+                geometry = replace(
+                    geometry, cluster=self._cluster, cooperative=self._cooperative, attributes=self._attributes
+                )
             self._checked = check_launch(
                 self._gpu,
                 self._kernel,

@@ -31,6 +31,20 @@ class ArgumentLayout:
     alignments: tuple[int, ...]
     nbytes: int
 
+    def writer(self) -> struct.Struct:
+        """Makes an image of the arguments' bytes, all of them in order; local memory has none.
+
+        Raises ValueError where one would lie over another.
+        """
+        text, end = "<", 0
+        for kind, offset, size in zip(self.kinds, self.offsets, self.sizes, strict=True):
+            nbytes = 0 if kind is ArgumentKind.LOCAL else size
+            if offset < end:
+                raise ValueError(f"an argument at byte {offset} lies over the one before, which ends at byte {end}")
+            text += f"{offset - end}x{nbytes}s" if offset > end else f"{nbytes}s"
+            end = offset + nbytes
+        return struct.Struct(text)
+
     def reader(self, places: Sequence[int]) -> struct.Struct:
         """Reads arguments out of an image, by rising offset: pointers as numbers, values as bytes."""
         text, end = "<", 0

@@ -128,7 +128,7 @@ class PreparedLaunch(PreparedState):
                 raise ArgumentCountError(
                     f"{kernel.title}: a slot in the grid is set by its name, not given again", kernel=kernel.title
                 )
-            geometry = replace(launch.geometry, grid=blocks)
+            geometry = kernel.with_grid(launch.geometry, blocks)
             kernel.check_geometry(geometry)
         on = self._stream if stream is None else launch.gpu.resolve_stream(stream)
         recorder = launch.gpu.recorder(on)
@@ -158,6 +158,8 @@ class PreparedLaunch(PreparedState):
 
     def _check(self, index: int, argument: Argument) -> None:
         launch = self._launch
+        if argument.slot is None and argument.loan is None and argument.description is launch.descriptions[index]:
+            return
         launch.refuse_holes(index, argument)
         launch.kernel.check_replaced(launch.arguments, index, argument, launch.geometry.shared_mem)
 
@@ -299,6 +301,8 @@ class LaunchSequence(SequenceState):
         self._is_closed = False
         self._was_recorded = False
         self._remembered = {}
+        # Looked for once they are asked for.
+        self._slot_names: tuple[str, ...] | None = None
         self._lock = threading.Lock()
 
     @property
@@ -313,11 +317,14 @@ class LaunchSequence(SequenceState):
     @property
     def slot_names(self) -> tuple[str, ...]:
         """The names that have to be set before it can run."""
-        slots: list[Slot] = []
-        for operation in self._operations:
-            if isinstance(operation, RecordedLaunch):
-                slots.extend(operation.launch.slots)
-        return names_of(slots)
+        names = self._slot_names
+        if names is None:
+            slots: list[Slot] = []
+            for operation in self._operations:
+                if isinstance(operation, RecordedLaunch):
+                    slots.extend(operation.launch.slots)
+            names = self._slot_names = names_of(slots)
+        return names
 
     @property
     def is_one_command(self) -> bool:
@@ -350,6 +357,7 @@ class LaunchSequence(SequenceState):
         self._gpu.end_sequence(self)
         if kind is not None:
             self._operations.clear()
+            self._slot_names = None
             self._is_closed = True
         elif not self._is_closed:
             self._compile_launches()
@@ -376,6 +384,7 @@ class LaunchSequence(SequenceState):
         self._check_open()
         operation.check()
         self._operations.append(operation)
+        self._slot_names = None
 
     def append_launch(self, launch: CheckedLaunch) -> None:
         """Record one checked launch; the engine's."""
@@ -449,6 +458,7 @@ class LaunchSequence(SequenceState):
         self._is_closed = True
         self._let_go()
         self._operations.clear()
+        self._slot_names = None
         self._remembered = {}
 
     def _check_open(self) -> None:

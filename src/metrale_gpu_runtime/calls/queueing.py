@@ -123,6 +123,8 @@ class QueueingCalls(OrderingCalls):
             if capture.nodes is None:
                 return capture.sequence
             return NodeRecorder(cast("GpuBackend", self), capture, lane)
+        if not self._recordings:
+            return None
         sequences: list[Recorder] | None = getattr(self._threads, "sequences", None)
         return sequences[-1] if sequences else None
 

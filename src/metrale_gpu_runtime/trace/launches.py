@@ -50,10 +50,9 @@ class LaunchFacts:
 
     def arguments_of(self, image: bytes) -> str:
         """The arguments as text, from the image."""
-        from ..checked import describe_arguments
+        from ..checked import describe_image
 
-        places = zip(self.descriptions, self.offsets, strict=True)
-        return describe_arguments(self.signature, [(each, image[at : at + each.nbytes]) for each, at in places])
+        return describe_image(self.signature, self.descriptions, self.offsets, image)
 
     def summary_of(self, record: NativeRecord) -> LaunchSummary:
         """What an error tells of the launch."""
