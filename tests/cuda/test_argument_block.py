@@ -113,3 +113,22 @@ def test_threads_fill_blocks_of_their_own() -> None:
         thread.join()
     assert sorted((number, value) for number, _, value, _ in seen) == [(1000 + i, 1000 + i) for i in range(4)]
     assert len({address for _, address, _, _ in seen}) == 4
+
+
+@pytest.mark.parametrize("alignment", [8, 64, 128])
+def test_a_block_that_was_given_back_is_filled_again(alignment: int) -> None:
+    """The next launch has the same memory with its own values at the same addresses; one under way keeps its own."""
+    layout = layout_of((alignment, alignment), (4, 4))
+    block = ArgumentBlock(layout)
+    first, second, third = (bytes([at]) * (alignment + 4) for at in (1, 2, 3))
+    memory, parameters = block.fill(first)
+    other, others = block.fill(second)
+    assert other is not memory
+    block.give_back(memory, parameters)
+    again, same = block.fill(third)
+    assert (again, same) == (memory, parameters)
+    for at, number in ((same, 3), (others, 2)):
+        one, two = addresses(at, 2)
+        assert one % alignment == 0
+        assert ctypes.string_at(one, alignment) == bytes([number]) * alignment
+        assert ctypes.string_at(two, 4) == bytes([number]) * 4

@@ -23,10 +23,11 @@ class ArgumentBlock:
     """How the arguments of one layout lie in a block of memory, and the array of their addresses behind them.
 
     Each lies at its alignment as an absolute address, which is what the driver's copy may rely on. Where the image has
-    them so already, as it nearly always has, it is copied in one piece.
+    them so already, as it nearly always has, it is copied in one piece. Blocks that are given back are filled again:
+    their addresses stay.
     """
 
-    __slots__ = ("_alignment", "_count", "_nbytes", "_offsets", "_pieces", "_struct", "_type")
+    __slots__ = ("_addresses", "_alignment", "_count", "_nbytes", "_offsets", "_pieces", "_spare", "_type", "_values")
 
     def __init__(self, layout: ArgumentLayout) -> None:
         offsets, end, largest = [], 0, 16
@@ -43,8 +44,9 @@ class ArgumentBlock:
             self._pieces = tuple(zip(layout.offsets, offsets, layout.sizes, strict=True))
         self._nbytes = max(end, layout.nbytes)
         padded = -(-self._nbytes // 8) * 8
-        self._struct = struct.Struct(f"={padded}s{self._count}Q")
-        self._type = ctypes.c_char * (self._struct.size + largest)
+        self._values, self._addresses = struct.Struct(f"={padded}s"), struct.Struct(f"={self._count}Q")
+        self._type = ctypes.c_char * (padded + self._addresses.size + largest)
+        self._spare: list[tuple[ctypes.Array[ctypes.c_char], int]] = []
 
     @property
     def is_image(self) -> bool:
@@ -57,18 +59,34 @@ class ArgumentBlock:
 
     def fill(self, image: bytes | bytearray) -> tuple[ctypes.Array[ctypes.c_char], int]:
         """(memory to be kept alive, address of the array of argument addresses, 0 without arguments)."""
-        memory = self._type()
-        if not self._count:
-            return memory, 0
-        start = ctypes.addressof(memory)
-        base = -(-start // self._alignment) * self._alignment
+        try:
+            memory, parameters = self._spare.pop()
+        except IndexError:
+            memory, parameters = self._make()
         if self._pieces is not None:
             placed = bytearray(self._nbytes)
             for source, target, size in self._pieces:
                 placed[target : target + size] = image[source : source + size]
             image = placed
-        self._struct.pack_into(memory, base - start, image, *[base + offset for offset in self._offsets])
-        return memory, base + self._struct.size - 8 * self._count
+        if parameters:
+            self._values.pack_into(memory, parameters - self._values.size - ctypes.addressof(memory), image)
+        return memory, parameters
+
+    def give_back(self, memory: ctypes.Array[ctypes.c_char], parameters: int) -> None:
+        """A filled block that nobody reads any more."""
+        self._spare.append((memory, parameters))
+
+    def _make(self) -> tuple[ctypes.Array[ctypes.c_char], int]:
+        """A block with the addresses of its arguments, which have no values yet."""
+        memory = self._type()
+        if not self._count:
+            return memory, 0
+        start = ctypes.addressof(memory)
+        base = -(-start // self._alignment) * self._alignment
+        self._addresses.pack_into(
+            memory, base - start + self._values.size, *[base + offset for offset in self._offsets]
+        )
+        return memory, base + self._values.size
 
 
 class SessionLaunchTarget(LaunchTarget):
@@ -115,7 +133,7 @@ class SessionLaunchTarget(LaunchTarget):
                 code_name=error.code_name,
             ) from error.__cause__
         finally:
-            del memory
+            self._block.give_back(memory, parameters)
 
     def _raise_answer(self, is_refusal: bool, code: int) -> None:
         """What the driver answered when this very launch was made natively."""
