@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..code_cache import Build
+from ..geometry import Geometry
 from . import regions
 
 if TYPE_CHECKING:
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
     from .operations import QueuedLaunch, QueuedOperation
 
 FORMAT = 1
+
+_reading = threading.RLock()
+"""Held while what was noted is put into words, so that two readers leave it in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +62,46 @@ class TracedOperation:
         return text if self.outcome == "queued" else f"{text}: {self.outcome}"
 
 
-@dataclass(slots=True)
 class Trace:
-    """What one backend was given while the trace was on, in the order in which it was queued."""
+    """What one backend was given while the trace was on, in the order in which it was queued.
 
-    backend: str
-    device: str
-    operations: list[TracedOperation] = field(default_factory=list)
-    builds: list[Build] = field(default_factory=list)
-    """What was compiled meanwhile, or found in the compile cache, with the time that took: no part of a run."""
+    `builds` is what was compiled meanwhile, or found in the compile cache, with the time that took: no part of a run.
+    """
+
+    __slots__ = ("_operations", "_unread", "backend", "builds", "device")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(
+        self, backend: str, device: str, operations: Iterable[TracedOperation] = (), builds: Iterable[Build] = ()
+    ) -> None:
+        self.backend, self.device = backend, device
+        self.builds = list(builds)
+        self._operations = list(operations)
+        # A launch is put into words when somebody reads them: the program that is traced need not wait for that.
+        self._unread: deque[TracedOperation | _Launch] = deque()
+
+    @property
+    def operations(self) -> list[TracedOperation]:
+        """Every operation so far."""
+        with _reading:
+            while self._unread:
+                noted = self._unread.popleft()
+                self._operations.append(noted.in_words() if isinstance(noted, _Launch) else noted)
+        return self._operations
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Trace):
+            return NotImplemented
+        return (self.backend, self.device, self.operations, self.builds) == (
+            other.backend, other.device, other.operations, other.builds,
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"Trace({self.backend!r}, {self.device!r}, {self.operations!r}, {self.builds!r})"
+
+    def __reduce__(self) -> tuple[type[Trace], tuple[object, ...]]:
+        return Trace, (self.backend, self.device, self.operations, self.builds)
 
     def __len__(self) -> int:
         return len(self.operations)
@@ -79,23 +116,18 @@ class Trace:
 
     def launch(self, record: LaunchRecord, lane: Lane, launch: QueuedLaunch, outcome: str) -> None:
         """Note one launch; the engine's."""
-        geometry = record.geometry
-        self.operations.append(
-            TracedOperation(
-                "launch",
+        self._unread.append(
+            _Launch(
                 lane.handle,
                 outcome,
                 record.kernel_name,
                 record.module_name,
                 launch.ordinal,
-                geometry.grid.as_tuple(),
-                geometry.block.as_tuple(),
-                geometry.shared_mem,
-                record.arguments(),
-                bytes(record.image).hex(),
-                site=record.site,
-                range=regions.current(),
-                extras=geometry.extras,
+                record.geometry,
+                record.arguments,
+                record.image,
+                record.site,
+                regions.current(),
             )
         )
 
@@ -104,7 +136,7 @@ class Trace:
     ) -> None:
         """Note one copy, fill or event call; the engine's."""
         text = detail if detail is not None else operation.describe_work()
-        self.operations.append(TracedOperation(kind, lane.handle, nbytes=nbytes, detail=text, range=regions.current()))
+        self._unread.append(TracedOperation(kind, lane.handle, nbytes=nbytes, detail=text, range=regions.current()))
 
     def to_json(self, indent: int | None = None) -> str:
         """The whole trace as JSON; `Trace.from_json` reads it."""
@@ -131,6 +163,40 @@ class Trace:
             return cls(str(data["backend"]), str(data["device"]), operations, builds)
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"this is no trace: {error}") from error
+
+
+class _Launch(NamedTuple):
+    """One launch as it is noted: nothing of it keeps memory alive."""
+
+    stream: int
+    outcome: str
+    kernel: str
+    module: str
+    ordinal: int
+    geometry: Geometry
+    arguments: Callable[[], str]
+    image: bytes
+    site: str
+    range: str
+
+    def in_words(self) -> TracedOperation:
+        geometry = self.geometry
+        return TracedOperation(
+            "launch",
+            self.stream,
+            self.outcome,
+            self.kernel,
+            self.module,
+            self.ordinal,
+            geometry.grid.as_tuple(),
+            geometry.block.as_tuple(),
+            geometry.shared_mem,
+            self.arguments(),
+            bytes(self.image).hex(),
+            site=self.site,
+            range=self.range,
+            extras=geometry.extras,
+        )
 
 
 def _operation(written: dict[str, Any]) -> TracedOperation:
