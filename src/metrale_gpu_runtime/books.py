@@ -6,8 +6,7 @@ import threading
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
@@ -320,28 +319,29 @@ class BackendBooks:
                 f"this call has to wait for stream {lane.handle}, which is being captured (mode {capture.mode!r}, "
                 f"since {capture.site}) and was given work before that; end the capture first (gpu.end_capture)"
             )
-        with self._asking_about(lane) as is_there:
-            if not is_there:
-                return  # another thread has destroyed it, which waits for its work
+        if not self._begin_asking(lane):
+            return  # another thread has destroyed it, which waits for its work
+        try:
             if lane.is_synchronous:
                 # Another thread may be running work here; it holds the lock until that is over.
                 with lane.lock:
                     self._synchronize(lane, own, earlier)
             else:
                 self._synchronize(lane, own, earlier)
+        finally:
+            self._end_asking(lane)
 
-    @contextmanager
-    def _asking_about(self, lane: Lane) -> Iterator[bool]:
-        """Keep a stream from being destroyed while the driver is asked about it; False when it is gone already."""
+    def _begin_asking(self, lane: Lane) -> bool:
+        """Keep a stream from being destroyed while the driver is asked about it, until `_end_asking`; False when it is
+        gone already."""
         with self._lock:
             is_there = self._lanes.get(lane.handle) is lane
             lane.waiters += is_there
-        try:
-            yield is_there
-        finally:
-            if is_there:
-                with self._lock:
-                    lane.waiters -= 1
+        return is_there
+
+    def _end_asking(self, lane: Lane) -> None:
+        with self._lock:
+            lane.waiters -= 1
 
     def _synchronize(self, lane: Lane, own: QueuedLaunch | None, earlier: bool) -> None:
         sequence = lane.issued
@@ -374,11 +374,13 @@ class BackendBooks:
 
     def _has_passed(self, lane: Lane) -> bool:
         """Ask the driver whether the stream has nothing left to do."""
-        with self._asking_about(lane) as is_there:
-            if not is_there:
-                return True  # destroying it has waited for its work
+        if not self._begin_asking(lane):
+            return True  # destroying it has waited for its work
+        try:
             sequence = lane.issued
             done = self._ask(lane, self._driver.query_stream, lane.handle)
+        finally:
+            self._end_asking(lane)
         if done:
             lane.reached(sequence)
         return done
