@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import enum
 import math
+import pickle
 import struct
 import subprocess
 import sys
@@ -12,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from metrale_gpu_runtime.errors import GpuError
@@ -565,3 +567,25 @@ def test_the_scalars_need_no_numpy() -> None:
         "assert 'numpy' not in sys.modules and 'ctypes' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+FORMATS = {"f16": BINARY16, "bf16": BFLOAT16, "f32": BINARY32, "f64": BINARY64}
+
+
+def test_a_copy_of_a_type_is_the_type() -> None:
+    """There is one object for each scalar type, so that types are compared and hashed as objects."""
+    for each in SCALARS.values():
+        assert copy.copy(each) is copy.deepcopy(each) is pickle.loads(pickle.dumps(each)) is each
+
+
+@given(st.sampled_from(sorted(FORMATS)), st.integers(-(2**54), 2**54) | st.integers(-70_000, 70_000))
+@example("f32", 2**24 + 1)
+@example("f32", 2**53 + 1)
+@example("f16", 65_519)
+@example("f16", 65_520)
+@example("f64", 2**53 + 1)
+@example("f32", -(2**53))
+def test_whole_numbers_round_once(name: str, value: int) -> None:
+    """A Python integer becomes the float nearest to it, however it gets there."""
+    bits = round_to_bits(value, FORMATS[name])
+    assert SCALARS[name].encode(value) == bits.to_bytes(SCALARS[name].nbytes, "little")
