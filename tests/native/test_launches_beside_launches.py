@@ -8,6 +8,7 @@ import gc
 import importlib.util
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -238,6 +239,65 @@ def test_a_launch_that_waits_with_its_kernel_object_keeps_its_values(name: str) 
     assert violation == ""
     assert seen == [("scale", ("<y+0>", "02000000")), ("scale", ("<x+0>", "01000000"))]
     assert last == ["launch 3", "launch 4"]
+
+
+# ---------------------------------------------------------------- while former values of slots go
+
+
+def set_while_former_memory_goes() -> tuple[list[tuple[str, str]], list[str]]:
+    """Slots that Python has set are read anew; what they named before goes then, and other threads launch meanwhile."""
+    from worlds import WORLDS
+
+    import metrale_gpu_runtime as mg
+
+    world: Any = WORLDS["World"]()
+    errors: list[str] = []
+    try:
+        gpu = world.gpu
+        former, other = gpu.empty(4, mg.f32), gpu.empty(4, mg.f32)
+        x, y, z = (world._named(gpu.empty(4, mg.f32), each) for each in "xyz")
+        prepared = world.kernels["pair"][1, 32].prepare(mg.slot("a", "ptr"), mg.slot("b", "ptr"))
+        # Python reads the slots' first values, and the core what Python has set.
+        prepared(a=former, b=other)
+        prepared()
+        prepared(b=z)
+        prepared(a=x, b=y, grid=2)
+        gpu.synchronize()
+        world._launched()
+        count = gpu._gate.native_count
+
+        with _blocking_cuda(world) as (_, entered, go):
+
+            def first() -> None:
+                try:
+                    prepared(stream=world.streams[0])
+                except BaseException as error:
+                    errors.append(repr(error))
+
+            def meanwhile(_: object) -> None:
+                gpu.synchronize()  # memory that waits to be given back makes launches Python's
+                thread = threading.Thread(target=first)
+                thread.start()
+                assert entered.wait(60)
+                prepared(b=z, stream=world.streams[1])
+                go.set()
+                thread.join()
+
+            reference = weakref.ref(former.allocation, meanwhile)
+            del former
+            prepared()
+            del reference
+        assert gpu._gate.native_count == count + 3
+        return [each[6] for each in world._launched()], errors
+    finally:
+        world.close()
+
+
+def test_slots_may_be_set_while_what_they_named_before_goes() -> None:
+    """Each launch has what the slots were set to when it began, where letting go of former memory makes others."""
+    launched, errors = native("set_while_former_memory_goes")
+    assert errors == []
+    assert launched == [("<x+0>", "<z+0>"), ("<x+0>", "<y+0>"), ("<x+0>", "<z+0>")]
 
 
 # ---------------------------------------------------------------- one builder in two threads

@@ -54,3 +54,21 @@ def test_threads_touch_nothing_that_is_gone(environment: dict[str, str]) -> None
     """Four threads that launch in every form at once read and write only what is there."""
     errors, _ = sanitized(environment, "test_native_hazards:many_threads", 4, 12)
     assert errors == []
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        ("set_while_former_memory_goes", ()),
+        ("within", ("prepared, changed",)),
+        ("beside", ("slots",)),
+        ("beside_kernel_objects", ("short form",)),
+        ("one_builder", ("spill",)),
+        ("calls_of_one_builder", (60,)),
+    ],
+)
+def test_launches_beside_others_touch_nothing_that_is_gone(
+    environment: dict[str, str], function: str, arguments: tuple[object, ...]
+) -> None:
+    """Launches within launches, and of one kernel or builder in two threads, read and write only what is there."""
+    sanitized(environment, f"test_launches_beside_launches:{function}", *arguments)
