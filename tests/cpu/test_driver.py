@@ -14,7 +14,7 @@ from itertools import pairwise
 import pytest
 
 from metrale_gpu_runtime.driver import DEFAULT_STREAM, ArgumentKind, ArgumentLayout, CodeImage, DriverOptions
-from metrale_gpu_runtime.drivers.cpu import CpuFactory
+from metrale_gpu_runtime.drivers.cpu import CpuFactory, memory
 from metrale_gpu_runtime.drivers.cpu.driver import CpuDriver
 from metrale_gpu_runtime.drivers.cpu.memory import QUARANTINE_COUNT
 from metrale_gpu_runtime.drivers.cpu.ranges import LiveRanges
@@ -665,3 +665,27 @@ def test_closing_twice_the_pool_and_an_idle_driver() -> None:
     device.launch("traps", "", block=32)
     device.driver.close()
     assert isinstance(device.driver, CpuDriver)
+
+
+def test_module_variables_lie_far_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory for a module's variables is not the heap's, which may lie below 4 GiB, and goes back to where it came from."""
+    ranges = LiveRanges()
+    held = memory.DeviceMemory(ranges)
+    near = held.alloc(100)
+    with monkeypatch.context() as patch:
+        patch.setattr(memory, "_calloc", lambda *_: pytest.fail("taken from the heap"))
+        far = [held.alloc(3, is_far=True) for _ in range(memory.QUARANTINE_COUNT + 5)]
+    assert min(far) > 1 << 32
+    assert all(address % memory.ALIGN == 0 for address in far)
+    assert ctypes.string_at(far[7], 3) == bytes(3)
+    given_back: list[int] = []
+    monkeypatch.setattr(memory, "_free", given_back.append)
+    raw = held._raw[near]
+    for address in far:
+        held.free(address)
+    assert len(held._mapped) == memory.QUARANTINE_COUNT
+    held.close()
+    assert held._mapped == {}
+    assert given_back == [raw]
+    monkeypatch.undo()
+    memory._free(raw)

@@ -120,7 +120,8 @@ def test_the_trap_is_a_fault(suite: CompiledLibrary) -> None:
     out = np.zeros(2, u32)
     crash = launch(suite.function("trap_if"), out, u32(1), grid=(3,), block=(2,))
     assert crash is not None
-    assert (crash.kind, crash.address) == ("page fault", out.ctypes.data - 4 * 2**36)
+    # Below what a Python has in low memory the addresses begin anew from above.
+    assert (crash.kind, crash.address) == ("page fault", (out.ctypes.data - 4 * 2**36) % 2**64)
     assert launch(suite.function("trap_if"), out, u32(0)) is None
     assert out.tolist() == [33, 0]
 

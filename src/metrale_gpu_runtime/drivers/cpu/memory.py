@@ -6,9 +6,11 @@ New memory reads as zeros, because that is how the system hands it out; nobody m
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
 import threading
 from collections import deque
+from collections.abc import Iterable
 
 from ...errors import OutOfDeviceMemory
 from .ranges import LiveRanges
@@ -53,15 +55,21 @@ class DeviceMemory:
         self._ranges = ranges
         self._lock = threading.Lock()
         self._raw: dict[int, int] = {}
+        self._mapped: dict[int, mmap.mmap] = {}
         self._quarantine: deque[tuple[int, int]] = deque()
         self._quarantine_nbytes = 0
         self._freed: deque[tuple[int, int]] = deque(maxlen=4 * QUARANTINE_COUNT)
 
-    def alloc(self, nbytes: int, *, writable: bool = True) -> int:
-        """The address of `nbytes` new bytes, aligned to 256. Raises OutOfDeviceMemory."""
+    def alloc(self, nbytes: int, *, writable: bool = True, is_far: bool = False) -> int:
+        """The address of `nbytes` new bytes, aligned to 256. Raises OutOfDeviceMemory.
+
+        `is_far`: above 4 GiB, whatever this Python is. One that is linked to a fixed address, as Debian's, has its heap
+        below.
+        """
         raw = 0
         if nbytes < _ASK_FROM_NBYTES or nbytes <= memory_figures()[0]:
-            raw = _calloc(1, nbytes + ALIGN + GAP_NBYTES) or 0
+            size = nbytes + ALIGN + GAP_NBYTES
+            raw = self._map(size) if is_far else _calloc(1, size) or 0
         if not raw:
             free, total = memory_figures()
             raise OutOfDeviceMemory(
@@ -76,6 +84,25 @@ class DeviceMemory:
         self._ranges.add(address, nbytes, writable=writable)
         return address
 
+    def _map(self, size: int) -> int:
+        try:
+            mapped = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        except OSError:
+            return 0
+        raw = ctypes.addressof(ctypes.c_char.from_buffer(mapped))
+        with self._lock:
+            self._mapped[raw] = mapped
+        return raw
+
+    def _give_back(self, raws: Iterable[int]) -> None:
+        for raw in raws:
+            with self._lock:
+                mapped = self._mapped.pop(raw, None)
+            if mapped is None:
+                _free(raw)
+            else:
+                mapped.close()
+
     def free(self, address: int) -> None:
         """End an allocation. Raises KeyError for an address that is none."""
         nbytes = self._ranges.remove(address)
@@ -89,8 +116,7 @@ class DeviceMemory:
                 oldest, size = self._quarantine.popleft()
                 self._quarantine_nbytes -= size
                 released.append(oldest)
-        for oldest in released:
-            _free(oldest)
+        self._give_back(released)
 
     def freed_around(self, address: int) -> tuple[int, int] | None:
         """(base, end) of the allocation that held the address and was freed last, among the latest frees."""
@@ -104,5 +130,4 @@ class DeviceMemory:
             self._raw.clear()
             self._quarantine.clear()
             self._quarantine_nbytes = 0
-        for raw in raws:
-            _free(raw)
+        self._give_back(raws)

@@ -142,7 +142,8 @@ class CpuModule:
             # What is declared .extern and defined nowhere has no address: a kernel that needs it is refused.
             if variable.space not in ("global", "const") or variable.linkage == "extern" or variable.nbytes == 0:
                 continue
-            address = self._memory.alloc(variable.nbytes, writable=variable.space == "global")
+            # Code that is kept has a name for it (module_variables.py), which knows it by its size.
+            address = self._memory.alloc(variable.nbytes, writable=variable.space == "global", is_far=True)
             self.variables[name] = (address, variable.nbytes)
             placed.append((address, variable))
         for address, variable in placed:
