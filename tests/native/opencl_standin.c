@@ -94,8 +94,8 @@ typedef struct {
 } Command;
 
 typedef struct {
-    bool is_alive, is_final;
-    Queue *queue;
+    bool is_alive, is_final, is_simultaneous, is_known_to_be_over;
+    const Queue *used; /* the queue of its last run */
     uint32_t count, room;
     Command *commands;
 } Commands;
@@ -569,13 +569,12 @@ EXPORT int32_t clEnqueueFillBuffer(Queue *queue, Mem *mem, const void *pattern, 
 
 static void *create_commands(uint32_t queue_count, Queue *const *queues, const uint64_t *properties, int32_t *code)
 {
-    (void)properties;
     Commands *commands = queue_count == 1 && queues[0]->is_alive && !state.refuses_recorded ? calloc(1, sizeof *commands)
                                                                                            : NULL;
     *code = commands ? SUCCESS : INVALID_VALUE;
     if (!commands) return NULL;
     commands->is_alive = true;
-    commands->queue = queues[0];
+    commands->is_simultaneous = properties && properties[0] == 0x1293 && properties[1] & 1;
     pthread_mutex_lock(&lock);
     state.buffers_alive++;
     pthread_mutex_unlock(&lock);
@@ -640,12 +639,18 @@ static int32_t enqueue_commands(uint32_t queue_count, Queue *const *queues, Comm
         code = violated(INVALID_COMMAND_BUFFER, "a command buffer that may not be queued");
     if (!code && (queue_count != 1 || !queues[0]->is_alive || wait_count || waits || event))
         code = violated(INVALID_VALUE, "no command buffer of ours is queued like this");
+    /* Before version 0.9.8 one that may be pending is not queued; since then it waits for its run, on the same queue. */
+    if (!code && !commands->is_simultaneous && commands->used &&
+        (state.version < (9 << 12 | 8) ? !commands->is_known_to_be_over : commands->used != queues[0]))
+        code = violated(INVALID_COMMAND_BUFFER, "a command buffer that may be pending is queued");
     hold();
     for (uint32_t at = 0; !code && at < commands->count; at++)
         code = runnable(commands->commands[at].declared, commands->commands[at].set);
     /* What is to be refused is one of its launches: each is asked for then. */
     if (!code && (state.refuses_recorded || (state.refuse_at && state.refuse_at <= commands->count))) code = INVALID_VALUE;
     if (!code && state.refuse_at) state.refuse_at -= commands->count;
+    if (!code) commands->used = queues[0];
+    commands->is_known_to_be_over = false;
     for (uint32_t at = 0; !code && at < commands->count; at++) {
         const Command *command = &commands->commands[at];
         note(queues[0], command->declared, command->total, command->block, command->set);
@@ -659,9 +664,10 @@ static int32_t ask_commands(Commands *commands, uint32_t what, size_t room, void
     pthread_mutex_lock(&lock);
     int code = commands->is_alive && what == 0x1297 ? SUCCESS : violated(INVALID_COMMAND_BUFFER, "asked of none");
     state.asked++;
-    uint32_t is_pending = state.pending_every && state.asked % state.pending_every == 0 ? 2 : 1;
+    uint32_t how = state.pending_every && state.asked % state.pending_every == 0 ? 2 : 1;
+    commands->is_known_to_be_over = how == 1;
     pthread_mutex_unlock(&lock);
-    return code ? code : tell(&is_pending, 4, room, place, needed);
+    return code ? code : tell(&how, 4, room, place, needed);
 }
 
 EXPORT void *clGetExtensionFunctionAddressForPlatform(void *platform, const char *name)

@@ -13,6 +13,7 @@ import pytest
 from core_worker import Worker
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from opencl_like_worlds import REFUSED
 from random_launches import Chooser, program_of
 from rungs import require_rung
 from standin import build_cuda
@@ -95,6 +96,29 @@ OPENCL_LIKE = (
 def test_kernel_objects_are_given_the_same_through_both_cores(cores: Cores, world: str, seed: int, length: int) -> None:
     """A driver that writes down all arguments of each launch gets the same, in the same order, and nothing that OpenCL forbids."""
     cores.check(program_of(seed, length, world=world), world=world)
+
+
+@pytest.mark.parametrize("world", OPENCL_LIKE)
+def test_a_kernel_object_has_what_each_launch_says(cores: Cores, world: str) -> None:
+    """Values, pointers and local memory that change, come again, or are refused half-way are set as each launch gives them."""
+    whole: list[Any] = [("buffer", 0), ("buffer", 2), ("buffer", 0), ("pointer", 0, 8), ("plain", None), ("buffer", 0)]
+    steps: list[Any] = []
+    for _ in range(2):
+        for shared in (128, 1024, 128):
+            key = ("tuple", (("plain", 2), ("plain", 32), ("plain", shared)))
+            for pointer in whole:
+                for count, factor in ((3, 0.5), (REFUSED, 0.25), (3, 0.25), (4, 0.25)):
+                    steps.append(
+                        ("short", "opened", key, (pointer, ("plain", count), ("plain", factor), ("buffer", 2)))
+                    )
+        for at, shared in enumerate((1024, 128, 1024, 128)):
+            # Refused when local memory is set already.
+            key = ("tuple", (("plain", 2), ("plain", 32), ("plain", shared)))
+            count = ("plain", REFUSED if at in (0, 2) else 3)
+            steps.append(("short", "opened", key, (("buffer", 0), count, ("plain", 0.5), ("buffer", 2))))
+        # Memory that comes again, perhaps at the same address.
+        steps += [("synchronize",), ("free", 0), ("renew", 0), ("synchronize",), ("free", 2), ("renew", 2)]
+    assert cores.check(steps, world=world) > 20
 
 
 def test_values_of_other_types_spoil_nothing(cores: Cores) -> None:
