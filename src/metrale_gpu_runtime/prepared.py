@@ -360,12 +360,15 @@ class LaunchSequence(SequenceState):
             self._slot_names = None
             self._is_closed = True
         elif not self._is_closed:
-            self._compile_launches()
+            self.compile_launches()
             if self._is_closed:  # by another thread, meanwhile
                 self._let_go()
 
-    def _compile_launches(self) -> None:
-        """Hand the launch core all launches as one; with anything else among them every call is `_call_plainly`."""
+    def compile_launches(self) -> None:
+        """Hand the launch core all launches as one; with anything else among them every call is `_call_plainly`.
+
+        The engine's, once all is recorded.
+        """
         launches = []
         for operation in self._operations:
             form = operation.native_form if isinstance(operation, RecordedLaunch) else None
@@ -392,8 +395,11 @@ class LaunchSequence(SequenceState):
 
     # ------------------------------------------------ running
 
-    def _call_plainly(self, *, stream: Stream | int | None = None, **values: object) -> None:
+    def _call_plainly(self, *positional: object, stream: Stream | int | None = None, **values: object) -> None:
         """Every call that the launch core does not do by itself."""
+        if positional:
+            slots = ", ".join(f"{name}=…" for name in self.slot_names) or "it has none"
+            raise TypeError(f"a {self._title} takes its slots' values by name ({slots}), and stream=")
         self._check_open()
         if self._is_recording:
             raise CaptureError("this sequence is still being recorded; leave its `with` block before calling it")
@@ -450,7 +456,7 @@ class LaunchSequence(SequenceState):
         twin._operations = list(self._operations)
         twin._was_recorded = True
         twin._remembered = dict(self._remembered)
-        twin._compile_launches()
+        twin.compile_launches()
         return twin
 
     def close(self) -> None:

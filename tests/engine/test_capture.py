@@ -10,6 +10,7 @@ import pytest
 
 import metrale_gpu_runtime as mg
 from metrale_gpu_runtime.errors import CaptureError, ForeignHandle, HandleClosed, InvalidPointer, KernelFault
+from metrale_gpu_runtime.drivers.mock.log import Launch
 from metrale_gpu_runtime.testing import FaultPlan, LaunchFault, MockGpuBackend
 
 
@@ -42,6 +43,24 @@ def test_nothing_reaches_the_driver_before_the_replay(gpu):
         stream.synchronize()
         assert (buffer.tobytes(), other.tobytes()) == (b"abcd", b"\3" * 4)
         event.synchronize()
+
+
+@pytest.mark.skipif(mg.launch_core != "native", reason="the plain core makes every call in Python")
+def test_a_graph_of_launches_alone_is_replayed_by_the_launch_core(gpu, monkeypatch):
+    """Where the driver has no graphs, a graph of launches is one native call, as a sequence is, with its slots set."""
+    first, second = gpu.buffer(4), gpu.buffer(8)
+    kernel = gpu.kernel("m", "k", signature="const unsigned char* p, int n")
+    with gpu.create_stream() as stream:
+        with gpu.capture(stream) as capture:
+            kernel[2, 3, 0, stream](first, mg.slot("n"))
+            kernel[5, 1, 0, stream](second, 7)
+        monkeypatch.setattr(mg.LaunchSequence, "_call_plainly", None)
+        gpu.log.clear()
+        capture.graph.launch(stream, n=11)
+        assert [(each.grid[0], each.image[8:12]) for each in gpu.log.of(Launch)] == [
+            (2, (11).to_bytes(4, "little")),
+            (5, (7).to_bytes(4, "little")),
+        ]
 
 
 def test_a_graph_runs_on_any_stream(gpu):

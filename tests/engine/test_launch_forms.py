@@ -271,6 +271,10 @@ def test_a_sequence_refuses_to_be_used_wrongly(gpu: MockGpuBackend, kernel: mg.K
     step.close()
     with pytest.raises(mg.HandleClosed):
         step()
+    with gpu.sequence() as slotted:
+        kernel[1, 1](x, x, mg.slot("n"), 1.0)
+    with pytest.raises(TypeError, match=r"^a sequence takes its slots' values by name \(n=…\), and stream=$"):
+        slotted(5)  # type: ignore[call-arg]
     assert gpu.launch_count == 0
 
 

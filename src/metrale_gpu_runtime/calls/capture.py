@@ -123,6 +123,7 @@ class CaptureCalls(QueueingCalls):
         known = capture.nodes
         if known is None:
             self._forget_capture(capture)
+            capture.sequence.compile_launches()
             return Graph(cast("GpuBackend", self), capture.sequence, name)
         lane = capture.origin
         try:
