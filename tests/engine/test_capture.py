@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import metrale_gpu_runtime as mg
-from metrale_gpu_runtime.errors import CaptureError, ForeignHandle, HandleClosed, InvalidPointer, KernelFault
 from metrale_gpu_runtime.drivers.mock.log import Launch
+from metrale_gpu_runtime.errors import CaptureError, ForeignHandle, HandleClosed, InvalidPointer, KernelFault
 from metrale_gpu_runtime.testing import FaultPlan, LaunchFault, MockGpuBackend
 
 
