@@ -20,6 +20,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from core_worker import Worker
+from pocl import pocl_spec
 from random_launches import program_of
 
 LENGTH = 14
@@ -167,12 +168,12 @@ def poke(seed: int, count: int) -> int:
 class Fuzz:
     """A plain process and one with the native core, in an environment of its own."""
 
-    def __init__(self, environment: dict[str, str] | None = None) -> None:
-        self._plain, self._native = Worker("python"), Worker("native", environment)
+    def __init__(self, environment: dict[str, str] | None = None, worlds: tuple[str, ...] = WORLDS) -> None:
+        self._plain, self._native, self._worlds = Worker("python"), Worker("native", environment), worlds
 
     def compare(self, seed: int) -> str:
         """Run a seed's program in both; what differs, "" where nothing does."""
-        world = WORLDS[seed % len(WORLDS)]
+        world = self._worlds[seed % len(self._worlds)]
         steps = program_of(seed, LENGTH, world=world, hostile=True, most_wild=0.3)
         for each in (self._plain, self._native):
             each.ask("worlds:run_program", steps, world=world)
@@ -193,8 +194,10 @@ class Fuzz:
 def main(seconds: float, seed: int) -> int:
     import sanitizers
 
+    # PoCL is slow here.
+    pocl = ("OpenclWorld", "OpenclBuffersWorld") if pocl_spec() is not None else ()
     with tempfile.TemporaryDirectory(prefix="sanitized-") as folder:
-        fuzz = Fuzz(sanitizers.build(Path(folder)))
+        fuzz = Fuzz(sanitizers.build(Path(folder)), (*WORLDS, *pocl))
         ends, first = time.monotonic() + seconds, seed
         while time.monotonic() < ends:
             difference = fuzz.compare(seed)

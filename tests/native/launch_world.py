@@ -212,6 +212,11 @@ class World:
         self.gpu = self.other = self.foreign = None
         gc.collect()
 
+    @property
+    def left(self) -> str:
+        """What the driver was not given back, of a closed world of which nobody has anything."""
+        return ""
+
     # ------------------------------------------------ from data to values
 
     def value(self, data: Any) -> Any:

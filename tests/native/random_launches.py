@@ -51,7 +51,9 @@ assert set(_KINDS) == set(KERNELS)
 _OFTEN = ("scale", "scale", "pair", "typed", "typed", "opened", "many", "complexes", "blob", "empty")
 # Of a list of so many arguments nearly every one has a wrong one: these come less often.
 _LONG = ("crowd", "full", "wide")
+CUDA = (*_OFTEN, *_OFTEN, *_LONG)
 # OpenCL C has no bool for a parameter, and no structure without its text.
+POCL = ("scale", "scale", "pair", "pair", "opened", "many", "empty")
 OPENCL = ("scale", "scale", "pair", "numbers", "numbers", "opened", "many", "complexes", "empty", *_LONG)
 
 
@@ -68,10 +70,10 @@ class Chooser:
         *,
         hostile: bool = False,
         most_wild: float = 0.12,
-        kernels: tuple[str, ...] = (*_OFTEN, *_OFTEN, *_LONG),
+        kernels: tuple[str, ...] = CUDA,
     ) -> None:
         self.rng, self.hostile, self.most_wild, self.wild = rng, hostile, most_wild, 0.0
-        self.kernels = kernels
+        self.kernels, self.is_opencl = kernels, "typed" not in kernels
         self.kept: dict[str, tuple[str, ...]] = {}
         self.sequences: dict[str, tuple[str, ...]] = {}
         # The kernel of each builder that is kept, and how many arguments it has.
@@ -228,7 +230,7 @@ class Chooser:
             return ("plain", self.rng.randrange(1 << 31)) if not self.chance(self.wild) else self.scalar("i64")
         if kind in ("c64", "c128"):
             # A vector of OpenCL's has no name for a complex number, so that one has to say its type there.
-            bare = [("plain", 1 + 2j), ("plain", 1.5), ("plain", 1)] if self.kernels != OPENCL or self.wild else []
+            bare = [("plain", 1 + 2j), ("plain", 1.5), ("plain", 1)] if not self.is_opencl or self.wild else []
             return self.one(("typed", kind, 1j), ("typed", kind, 0.25 - 3j), ("numpy", "complex" + kind[1:], 2j), *bare)
         if kind == "blob":
             return "plain", bytes(self.one(0, 8, 24) if self.chance(self.wild) else 24)
@@ -282,13 +284,13 @@ class Chooser:
     def shared(self, kernel: str = "") -> Data:
         if self.chance(self.wild):
             return "plain", self.one(-1, 1 << 20, 49152, 49153, 65536, 2.0, None, True, 1 << 40)
-        if self.kernels == OPENCL:
+        if self.is_opencl:
             return "plain", self.one(128, 1024) if kernel == "opened" else 0
         return "plain", self.one(0, 0, 0, 128, 1024)
 
     def needs_shared(self, kernel: str) -> bool:
         """In OpenCL it is a parameter."""
-        return kernel == "opened" and self.kernels == OPENCL and self.chance(0.8)
+        return kernel == "opened" and self.is_opencl and self.chance(0.8)
 
     def key(self, kernel: str = "") -> Data:
         parts = [self.extent(), self.extent()]
@@ -470,7 +472,7 @@ class Chooser:
         slots: list[str] = []
         slotted = self.one(0.0, 0.25, 0.25)  # without slots a driver may record it
         for _ in range(self.one(1, 2, 3, 5)):
-            numbers = "typed" if "typed" in self.kernels else "numbers"
+            numbers = next(each for each in ("typed", "numbers", "pair") if each in self.kernels)
             kernel = self.one("scale", "pair", "scale", numbers, "opened")
             values = list(self.arguments(kernel))
             for at, kind in enumerate(_KINDS[kernel][: len(values)]):
@@ -575,5 +577,5 @@ def program_of(
     seed: int, length: int, *, world: str = "World", hostile: bool = False, most_wild: float = 0.12
 ) -> list[Data]:
     """The program of a seed, of kernels that a world has."""
-    kernels = {"kernels": OPENCL} if world.startswith("OpenclLike") else {}
-    return Chooser(random.Random(seed), hostile=hostile, most_wild=most_wild, **kernels).program(length)
+    kernels = OPENCL if world.startswith("OpenclLike") else POCL if world.startswith("Opencl") else CUDA
+    return Chooser(random.Random(seed), hostile=hostile, most_wild=most_wild, kernels=kernels).program(length)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import math
-import random
 import struct
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +13,7 @@ from core_worker import Worker
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from opencl_like_worlds import REFUSED
-from random_launches import Chooser, program_of
+from random_launches import program_of
 from rungs import require_rung
 from standin import build_cuda
 
@@ -59,7 +58,7 @@ def cores() -> Iterator[Cores]:
 @given(seed=st.integers(0, 1 << 32), length=st.integers(1, 14))
 def test_random_launches_are_the_same_through_both_cores(cores: Cores, seed: int, length: int) -> None:
     """Every byte, shape and stream that the driver gets, every number, ring and use, every error is the same."""
-    cores.check(Chooser(random.Random(seed)).program(length))
+    cores.check(program_of(seed, length))
 
 
 @pytest.mark.parametrize("world", ["MockWorld", "AlignedWorld", "MetalLikeWorld", "CpuWorld"])
@@ -69,7 +68,7 @@ def test_random_launches_are_the_same_over_drivers_without_native_calls(
     cores: Cores, world: str, seed: int, length: int
 ) -> None:
     """Where the core calls the targets' submit: the same images, shapes, numbers, books and errors through both cores."""
-    cores.check(Chooser(random.Random(seed)).program(length), world=world)
+    cores.check(program_of(seed, length), world=world)
 
 
 @pytest.mark.parametrize("world", ["OpenclWorld", "OpenclBuffersWorld"])
@@ -78,7 +77,7 @@ def test_random_launches_are_the_same_over_drivers_without_native_calls(
 def test_random_launches_are_the_same_through_kernel_objects(cores: Cores, world: str, seed: int, length: int) -> None:
     """OpenCL is asked for the same launches, keeps the same books, and leaves the same memory through both cores."""
     require_rung("pocl")
-    cores.check(Chooser(random.Random(seed)).program(length), world=world)
+    cores.check(program_of(seed, length, world=world), world=world)
 
 
 OPENCL_LIKE = (

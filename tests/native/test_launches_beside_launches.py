@@ -226,7 +226,6 @@ def beside_kernel_objects(name: str) -> tuple[list[Any], list[str], str]:
         standin.library.standin_let_go()
         thread.join()
         seen = [(each[2], each[9:11]) for each in world._launched() if each[0] == "launch"]
-        del form, thread  # which hold kernels
         return seen, [_last(x), _last(y)], standin.violation
     finally:
         world.close()

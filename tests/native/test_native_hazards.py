@@ -44,6 +44,8 @@ def _forms(world: Any) -> dict[str, Callable[[int], object]]:
     with gpu.sequence() as sequence:
         kernel[3, 32](x, mg.slot("count", mg.u32), 0.5)
         kernel[3, 32](x, 1, 0.5)
+    with gpu.sequence() as fixed:  # one that a driver may record
+        kernel[3, 32](x, 1, 0.5)
     slotted(count=1)
     return {
         "builder": lambda n: mg.KernelLaunch(gpu, kernel).grid(3).block(32).arg_ptr(x).arg_u32(n).arg_f32(0.5).launch(),
@@ -54,6 +56,7 @@ def _forms(world: Any) -> dict[str, Callable[[int], object]]:
         "prepared, by name": lambda n: prepared(count=n),
         "slots": lambda n: slotted(count=n),
         "sequence": lambda n: sequence(count=n),
+        "sequence without slots": lambda n: fixed(),
     }
 
 
@@ -61,6 +64,7 @@ def _world(kind: str = "cuda") -> Any:
     from worlds import WORLDS
 
     kinds = {"cuda": "World", "mock": "QuietMockWorld", "cpu": "CpuWorld", "opencl": "OpenclWorld"}
+    kinds |= {"addresses": "OpenclLikeRecordedWorld", "memory objects": "OpenclLikeRecordedBuffersWorld"}
     world = WORLDS[kinds[kind]]()
     if kind in ("cpu", "opencl"):
         world.noted = deque(maxlen=1)  # nobody reads it
@@ -97,7 +101,17 @@ def _resident() -> int:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-@pytest.mark.parametrize(("kind", "count"), [("cuda", 5_000), ("mock", 2_000), ("cpu", 1_000), ("opencl", 2_000)])
+@pytest.mark.parametrize(
+    ("kind", "count"),
+    [
+        ("cuda", 5_000),
+        ("mock", 2_000),
+        ("cpu", 1_000),
+        ("opencl", 2_000),
+        ("addresses", 2_000),
+        ("memory objects", 2_000),
+    ],
+)
 def test_launches_keep_no_blocks(kind: str, count: int) -> None:
     """After thousands of launches of each form the interpreter holds as many blocks as before them."""
     if kind == "opencl":
@@ -256,18 +270,23 @@ def many_threads(thread_count: int, calls: int, kind: str = "cuda") -> tuple[lis
     gpu.synchronize()
     made = gpu._gate.__next__() - before - 1
     forms.clear()
+    if kind in ("addresses", "memory objects"):
+        errors += [each for each in world.violations() if each]
     world.close()
     return errors, made
 
 
-@pytest.mark.parametrize(("kind", "calls"), [("cuda", 60), ("mock", 25), ("cpu", 10), ("opencl", 25)])
+@pytest.mark.parametrize(
+    ("kind", "calls"),
+    [("cuda", 60), ("mock", 25), ("cpu", 10), ("opencl", 25), ("addresses", 25), ("memory objects", 25)],
+)
 def test_eight_threads_launch_in_every_form_at_once(kind: str, calls: int) -> None:
     """Nothing is lost or raised when eight threads launch in all forms at once, and every launch has a number."""
     if kind == "opencl":
         require_rung("pocl")
     errors, made = native("many_threads", 8, calls, kind)
-    # A sequence of two counts twice; every thread makes seven other forms and five launches with memory of its own.
-    assert (errors, made) == ([], 8 * calls * (7 + 2 + 5))
+    # A sequence of two counts twice; every thread makes eight other forms and five launches with memory of its own.
+    assert (errors, made) == ([], 8 * calls * (8 + 2 + 5))
 
 
 def fork_in_the_middle(count: int) -> list[int]:

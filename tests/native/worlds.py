@@ -35,4 +35,5 @@ def run_program(steps: list[Any], *, with_books: bool = True, world: str = "Worl
         native_count = here.gpu._gate.native_count
     finally:
         here.close()
+    assert not here.left, here.left
     return done, native_count
