@@ -80,6 +80,8 @@ def _recorded(spec: str, memory: str, options: argparse.Namespace) -> dict[int, 
     from .beside import compare
     from .launch import opencl
 
+    if mg.launch_core != "native":
+        raise mg.BackendUnavailable("the launch core in plain Python makes each launch by itself", backend="opencl")
     with (
         mg.open_backend(spec, memory=memory, command_buffers=False) as one_by_one,
         mg.open_backend(spec, memory=memory, command_buffers=True) as recording,

@@ -644,7 +644,7 @@ def test_devices_tell_their_version() -> None:
 
 def kernel_objects() -> int:
     gc.collect()
-    return sum(isinstance(each, ClKernel) for each in gc.get_objects())
+    return sum(type(each) is ClKernel for each in gc.get_objects())
 
 
 def test_nothing_is_left_of_sequences_that_are_gone(watched: Watched, memory: str) -> None:
@@ -795,7 +795,7 @@ with gpu.sequence() as step:
 step()
 child = os.fork()
 if child == 0:
-    (recorded,) = (each for each in gc.get_objects() if isinstance(each, CommandBuffer))
+    (recorded,) = (each for each in gc.get_objects() if type(each) is CommandBuffer)
     recorded._release = lambda pointer: os._exit(9)
     del recorded
     code = 8
@@ -805,7 +805,7 @@ if child == 0:
         code = 7
     del step
     gc.collect()
-    os._exit(6 if any(isinstance(each, CommandBuffer) for each in gc.get_objects()) else code)
+    os._exit(6 if any(type(each) is CommandBuffer for each in gc.get_objects()) else code)
 _, status = os.waitpid(child, 0)
 assert step.is_one_command
 step()
