@@ -85,6 +85,8 @@ def test_as_many_buffers_as_the_device_has(gpu: GpuBackend, more: int) -> None:
 def test_more_values_than_the_device_binds(gpu: GpuBackend) -> None:
     """Uniforms have a limit of their own; the refusal says how to get by."""
     limit = int(device_of(gpu).limits.maxUniformBuffersPerShaderStage)
+    if limit > 31:
+        pytest.skip("this device binds more values than a sum has bits, and than a compiler reads in one sum")
     for count in (limit, limit + 1):
         source = "@group(0) @binding(0) var<storage, read_write> out: array<u32>;\n"
         source += "".join(f"@group(0) @binding({at + 1}) var<uniform> v{at}: u32;\n" for at in range(count))
