@@ -17,7 +17,7 @@ from pathlib import Path
 import sanitizers
 
 HERE = Path(__file__).parent
-KINDS = ("cuda", "mock", "cpu", "opencl", "addresses", "memory objects")
+KINDS = ("cuda", "mock", "cpu", "opencl", "addresses", "memory-objects")
 
 _DRIVERS = re.compile(r"/lib(pocl|OpenCL)[^/]*\.so")
 _PROGRAM = "import sys, test_native_hazards as t; print(t.leaks(int(sys.argv[2]), sys.argv[1]))"

@@ -80,7 +80,8 @@ typedef struct {
     bool is_alive;
 } Queue;
 
-typedef struct {
+typedef struct Kernel {
+    struct Kernel *next;
     const Declared *declared;
     bool is_alive, has_owner;
     pthread_t owner;
@@ -100,6 +101,7 @@ typedef struct {
     Command *commands;
 } Commands;
 
+static Kernel *every_kernel; /* those that were released, too: whoever still names one is found */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
 static struct {
@@ -260,6 +262,8 @@ EXPORT void *clCreateKernel(Program *program, const char *name, int32_t *code)
     kernel->declared = declared;
     kernel->is_alive = true;
     pthread_mutex_lock(&lock);
+    kernel->next = every_kernel;
+    every_kernel = kernel;
     state.kernels_alive++;
     pthread_mutex_unlock(&lock);
     return kernel;
@@ -273,7 +277,7 @@ EXPORT int32_t clReleaseKernel(Kernel *kernel)
         code = violated(INVALID_VALUE, "%s: released twice", kernel->declared->name);
     else
         state.kernels_alive--;
-    kernel->is_alive = false; /* kept: whoever still names it is found */
+    kernel->is_alive = false;
     pthread_mutex_unlock(&lock);
     return code;
 }

@@ -9,6 +9,7 @@ import importlib.util
 import sys
 import threading
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -299,6 +300,72 @@ def test_slots_may_be_set_while_what_they_named_before_goes() -> None:
     assert launched == [("<x+0>", "<z+0>"), ("<x+0>", "<y+0>"), ("<x+0>", "<z+0>")]
 
 
+def sequence_within_its_call(count: int) -> tuple[list[tuple[tuple[Any, ...], int]], int]:
+    """Whenever a sequence is called, the collector finds who calls that very sequence on another stream, with other memory."""
+    from worlds import WORLDS
+
+    import metrale_gpu_runtime as mg
+
+    world: Any = WORLDS["World"]()
+    gpu, found, made = world.gpu, [], [0]
+    x, y, w = (world._named(gpu.empty(4, mg.f32), each) for each in "xyw")
+    with gpu.sequence() as sequence:
+        world.kernels["scale"][1, 32](mg.slot("x", "ptr"), mg.slot("n", mg.u32), 0.5)
+        world.kernels["scale"][1, 32](w, 9, 0.5)
+    streams = dict(zip("ab", world.streams, strict=True))
+
+    class Last:
+        def __init__(self) -> None:
+            self.own = self
+
+        def __del__(self) -> None:
+            made[0] += 1
+            sequence(x=y, n=2, stream=streams["b"])
+
+    def call() -> None:
+        sequence(x=x, n=1, stream=streams["a"])
+        sequence(x=x, n=3)
+
+    call()
+    gpu.synchronize()
+    world._launched()
+    threshold, before = gc.get_threshold(), gpu._gate.native_count
+    gc.disable()
+    try:
+        for at in range(count):
+            gc.collect()
+            Last()
+            # At each of the objects that the call makes in turn.
+            gc.set_threshold(1 + at % 8)
+            gc.enable()
+            call()
+            gc.disable()
+            gpu.synchronize()
+            found += [[each[5], *each[6][:2]] for each in world._launched()]
+        gc.collect()
+        found += [[each[5], *each[6][:2]] for each in world._launched()]
+    finally:
+        gc.set_threshold(*threshold)
+        gc.enable()
+    assert gpu._gate.native_count - before >= count
+    world.close()
+    return sorted(Counter(map(tuple, found)).items()), made[0]
+
+
+def test_a_sequence_may_be_called_while_it_is_called() -> None:
+    """What the collector finalises in the middle of a sequence's call may call it: each call has its own stream and values."""
+    found, made = native("sequence_within_its_call", 100)
+    assert made == 100
+    assert found == [
+        (("default", "<w+0>", "09000000"), 100),
+        (("default", "<x+0>", "03000000"), 100),
+        (("stream 0", "<w+0>", "09000000"), 100),
+        (("stream 0", "<x+0>", "01000000"), 100),
+        (("stream 1", "<w+0>", "09000000"), 100),
+        (("stream 1", "<y+0>", "02000000"), 100),
+    ]
+
+
 # ---------------------------------------------------------------- one builder in two threads
 
 
@@ -356,6 +423,55 @@ def test_a_builder_may_be_touched_while_its_launch_waits_in_the_driver(act: str)
     assert (errors, ended) == ([], "returned")
     assert seen[-1] == [(True, 1)] * 2
     assert all(before == after for before, after in seen)
+
+
+def collected_within(act: str, count: int) -> list[str]:
+    """Whenever a builder hands what it has to Python, the collector runs, and finds who goes on with the very same builder."""
+    from worlds import WORLDS
+
+    import metrale_gpu_runtime as mg
+
+    world: Any = WORLDS["World"]()
+    gpu, kernel, x = world.gpu, world.kernels["many"], world.buffers[1]
+    ended: list[str] = []
+
+    class Last:
+        def __init__(self, builder: Any) -> None:
+            self.own, self.builder = self, builder
+
+        def __del__(self) -> None:
+            try:
+                acts = {"spill": lambda: self.builder.cluster(1), "argument": lambda: self.builder.arg_u32(7)}
+                acts[act]()
+                ended.append("returned")
+            except (mg.GpuError, AttributeError) as error:
+                ended.append(type(error).__name__)
+
+    threshold = gc.get_threshold()
+    try:
+        for at in range(count):
+            builder = mg.KernelLaunch(gpu, kernel).arg_ptr(x)
+            for number in range(at % 24):
+                builder.arg_u32(number)
+            Last(builder)
+            gc.set_threshold(1 + at % 5)
+            try:
+                builder.arg_bytes(bytes(4))
+            except AttributeError as error:
+                ended.append(type(error).__name__)
+            gc.set_threshold(0)
+            del builder
+    finally:
+        gc.set_threshold(*threshold)
+    gc.collect()
+    world.close()
+    return sorted(set(ended))
+
+
+@pytest.mark.parametrize("act", ["spill", "argument"])
+def test_a_finaliser_may_go_on_with_a_builder_that_is_handed_to_python(act: str) -> None:
+    """Where the collector runs between what a builder hands over, its finalisers may use that builder."""
+    assert "returned" in native("collected_within", act, 200)
 
 
 def calls_of_one_builder(count: int) -> tuple[int, list[str]]:

@@ -64,7 +64,7 @@ def _world(kind: str = "cuda") -> Any:
     from worlds import WORLDS
 
     kinds = {"cuda": "World", "mock": "QuietMockWorld", "cpu": "CpuWorld", "opencl": "OpenclWorld"}
-    kinds |= {"addresses": "OpenclLikeRecordedWorld", "memory objects": "OpenclLikeRecordedBuffersWorld"}
+    kinds |= {"addresses": "OpenclLikeRecordedWorld", "memory-objects": "OpenclLikeRecordedBuffersWorld"}
     world = WORLDS[kinds[kind]]()
     if kind in ("cpu", "opencl"):
         world.noted = deque(maxlen=1)  # nobody reads it
@@ -109,7 +109,7 @@ def _resident() -> int:
         ("cpu", 1_000),
         ("opencl", 2_000),
         ("addresses", 2_000),
-        ("memory objects", 2_000),
+        ("memory-objects", 2_000),
     ],
 )
 def test_launches_keep_no_blocks(kind: str, count: int) -> None:
@@ -270,7 +270,7 @@ def many_threads(thread_count: int, calls: int, kind: str = "cuda") -> tuple[lis
     gpu.synchronize()
     made = gpu._gate.__next__() - before - 1
     forms.clear()
-    if kind in ("addresses", "memory objects"):
+    if kind in ("addresses", "memory-objects"):
         errors += [each for each in world.violations() if each]
     world.close()
     return errors, made
@@ -278,7 +278,7 @@ def many_threads(thread_count: int, calls: int, kind: str = "cuda") -> tuple[lis
 
 @pytest.mark.parametrize(
     ("kind", "calls"),
-    [("cuda", 60), ("mock", 25), ("cpu", 10), ("opencl", 25), ("addresses", 25), ("memory objects", 25)],
+    [("cuda", 60), ("mock", 25), ("cpu", 10), ("opencl", 25), ("addresses", 25), ("memory-objects", 25)],
 )
 def test_eight_threads_launch_in_every_form_at_once(kind: str, calls: int) -> None:
     """Nothing is lost or raised when eight threads launch in all forms at once, and every launch has a number."""

@@ -322,15 +322,22 @@ static PyObject *write_variant(Run *run, Variant *variant, const SlotValue *valu
     return former;
 }
 
+/* Before slots are set: what is remembered, as a dict that nobody else has. */
+static int own_remembered(SequenceState *self)
+{
+    if (self->remembered && Py_REFCNT(self->remembered) == 1) return 0;
+    PyObject *copy = self->remembered ? PyDict_Copy(self->remembered) : PyDict_New();
+    if (!copy) return -1;
+    if (UNLIKELY(self->is_stale)) /* the collector ran, and somebody has set slots */
+        Py_DECREF(copy);
+    else
+        Py_XSETREF(self->remembered, copy);
+    return 0;
+}
+
 /* `former` is what was set before, for the caller to let go of: that may run anything. */
 static int remember_slot(SequenceState *self, PyObject *name, PyObject *value, PyObject **former)
 {
-    *former = NULL;
-    if (!self->remembered || Py_REFCNT(self->remembered) > 1) {
-        PyObject *copy = self->remembered ? PyDict_Copy(self->remembered) : PyDict_New();
-        if (!copy) return -1;
-        Py_XSETREF(self->remembered, copy);
-    }
     *former = Py_XNewRef(PyDict_GetItemWithError(self->remembered, name));
     if (!*former && PyErr_Occurred()) return -1;
     return PyDict_SetItem(self->remembered, name, value);
@@ -381,27 +388,33 @@ static int take_lane(Run *run, LaneState *lane)
     return 0;
 }
 
-static RunCall *run_call_new(Run *run, LaneState *lane)
+/* One with nothing queued. */
+static RunCall *run_call_new(Run *run)
 {
     RunCall *call = PyObject_GC_New(RunCall, &RunCall_Type);
     if (!call) return NULL;
     call->run = (Run *)Py_NewRef(run);
     call->values = NULL;
+    call->stream = call->sequence = call->ordinal = 0;
+    call->count = 0;
+    PyObject_GC_Track(call);
+    if (run->variant_count && !(call->values = PyMem_Malloc(16 * (size_t)run->variant_count))) {
+        Py_DECREF(call);
+        PyErr_NoMemory();
+        return NULL;
+    }
+    return call;
+}
+
+/* The call that comes next on this stream, with the slots as they are now. */
+static void run_call_begin(RunCall *call, LaneState *lane)
+{
+    Run *run = call->run;
     call->stream = lane->handle;
     call->sequence = lane->issued;
     call->ordinal = run->gate->ordinal;
     call->count = run->count;
-    PyObject_GC_Track(call);
-    if (run->variant_count) {
-        call->values = PyMem_Malloc(16 * (size_t)run->variant_count);
-        if (!call->values) {
-            Py_DECREF(call);
-            PyErr_NoMemory();
-            return NULL;
-        }
-        for (uint32_t at = 0; at < run->variant_count; at++) memcpy(call->values + 16 * (size_t)at, run->variants[at].bytes, 16);
-    }
-    return call;
+    for (uint32_t at = 0; at < run->variant_count; at++) memcpy(call->values + 16 * (size_t)at, run->variants[at].bytes, 16);
 }
 
 /* Makes all launches of kernel objects, each after its arguments were set. As call_driver_for_all. */
@@ -655,12 +668,10 @@ static outcome submit_item(Run *run, LaneState *lane, RunCall *call, uint32_t at
 static outcome submit_all(SequenceState *self, Run *run, LaneState *lane, RunCall *call, uint32_t *rest)
 {
     outcome result = DONE;
-    run->is_busy = true;
     for (uint32_t at = 0; at < run->count && result == DONE; at++) {
         result = self->run == run ? submit_item(run, lane, call, at) : PYTHON;
         if (result == PYTHON) *rest = at;
     }
-    run->is_busy = false;
     return result == PYTHON ? DONE : result;
 }
 
@@ -724,7 +735,21 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
     uint32_t former_count = 0, memory_count = 0, first_change = run->change_count;
     RunCall *call = NULL, *former = NULL;
     Recorded *former_recorded = NULL;
-    if (UNLIKELY(!gate_is_open(gate) || run->is_busy || self->run != run)) goto end;
+    bool is_taken = false, is_begun = false;
+    const bool was_stale = self->is_stale;
+    if (UNLIKELY(run->is_busy || self->run != run)) goto end;
+    /* Making objects may run the collector, and with it finalisers and other threads: their calls are Python's meanwhile,
+     * and only what is looked at behind that is known. */
+    run->is_busy = is_taken = true;
+    self->is_stale = false;
+    result = FAILED;
+    if (run->lane != lane && take_lane(run, lane) < 0) goto end;
+    if (name_count && own_remembered(self) < 0) goto end;
+    call = run_call_new(run);
+    if (!call) goto end;
+    result = PYTHON;
+    if (UNLIKELY(self->run != run || self->is_stale || run->lane != lane)) goto end;
+    if (UNLIKELY(!gate_is_open(gate))) goto end;
     if (UNLIKELY((lane->capture && lane->capture != Py_None) || !is_empty_text(lane->gone))) goto end;
     for (uint32_t at = 0; at < run->named_count; at++)
         if (UNLIKELY(!is_usable(block_of(run->named[at].allocation), lane))) goto end;
@@ -736,10 +761,9 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
     }
     uint64_t current = 0;
     if (gate->launch && UNLIKELY(gate->query(&current))) goto end;
-    result = FAILED;
-    if (run->lane != lane && take_lane(run, lane) < 0) goto end;
 
     /* From here on it is made: nothing below is Python's to decide. */
+    result = FAILED;
     for (Py_ssize_t name = 0; name < name_count; name++) {
         PyObject *word = PyTuple_GET_ITEM(names, name);
         if (is_name(word, stream_name)) continue;
@@ -747,19 +771,10 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
     }
     for (uint32_t at = 0; at < run->variant_count; at++)
         if (is_given >> at & 1) former_memory[memory_count++] = write_variant(run, &run->variants[at], &given[at]);
-    self->is_stale = false;
-    call = run_call_new(run, lane);
-    if (!call) goto end;
-    if (UNLIKELY(self->run != run)) { /* making objects may have run the collector */
-        result = PYTHON;
-        call->count = 0;
-        Py_DECREF(call);
-        for (uint32_t at = 0; at < run->variant_count; at++) Py_CLEAR(run->variants[at].allocation);
-        goto end;
-    }
+    run_call_begin(call, lane);
+    is_begun = true;
     if (!gate->launch && !gate->enqueue) {
         result = submit_all(self, run, lane, call, rest);
-        Py_DECREF(call);
         goto end;
     }
     former = run->holder->latest;
@@ -782,7 +797,6 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
     }
     gate->ordinal += run->count;
     ring_push((Ring *)lane->ring, (PyObject *)call);
-    run->is_busy = true;
     int code = 0;
     enum answer_kind kind = NO_ANSWER;
     uint32_t made = run->count;
@@ -790,7 +804,6 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
         made = call_driver_for_all(run, current, &code, &kind);
     else if (!run->recorded || !call_recorded_for_all(run, lane, &former_recorded))
         made = call_kernel_objects_for_all(run, lane, &code, &kind);
-    run->is_busy = false;
     lane->issued = call->sequence + made;
     gate->native_count += made;
     result = DONE;
@@ -803,14 +816,15 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
         answer.kind = kind == NOT_ENTERED ? NO_ANSWER : kind;
         answer.code = code;
     }
-    Py_DECREF(call);
     goto end;
 failed:
     call->count = 0;
     undo_changes(run, lane->handle, first_change);
-    Py_DECREF(call);
 end:
+    if (is_taken) run->is_busy = false;
+    if (!is_begun) self->is_stale |= was_stale; /* nothing was written */
     lock_give(lock);
+    Py_XDECREF(call);
     Py_XDECREF(former);
     Py_XDECREF(former_recorded);
     while (run->change_count > first_change) {
