@@ -347,7 +347,7 @@ class KernelLaunch(BuilderState):
                 self._kernel,
                 geometry,
                 self._grid_slots,
-                self._arguments,
+                self._arguments[:],  # another thread's may come meanwhile
                 self._uses,
                 site if site is not None else call_site(2),
             )

@@ -461,3 +461,21 @@ def test_a_slot_is_not_called_as_the_call_s_own_keywords(name: str) -> None:
     """`grid=` and `stream=` of a call mean the launch, so a slot of that name could never be set."""
     with pytest.raises(ValueError, match="choose another name"):
         mg.slot(name)
+
+
+def test_an_argument_that_comes_while_the_launch_is_checked_is_none_of_it(
+    gpu: MockGpuBackend, kernel: mg.Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A builder's launch has the arguments that it began with, though another thread gives the builder more meanwhile."""
+    x, y = gpu.empty(70, mg.f32), gpu.empty(70, mg.f32)
+    builder = mg.KernelLaunch(gpu, kernel).grid(1).block(64).args(x, y, 70, 1.5)
+    checked = mg.Kernel.checked
+
+    def meanwhile(*given: object) -> object:
+        builder._arguments.append(builder._arguments[2])
+        return checked(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(mg.Kernel, "checked", meanwhile)
+    builder.launch()
+    assert len(builder._arguments) == 5
+    assert images(gpu) == [image(x, y, 70, 1.5)]
