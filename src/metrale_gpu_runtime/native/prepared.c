@@ -173,6 +173,12 @@ static __attribute__((noinline)) outcome launch_unchanged(PreparedState *self, L
 static outcome remember(PreparedState *self, PyObject *const *values, PyObject *names, void *const *parameters)
 {
     Plan *plan = self->plan;
+    /* First: a new dict may run the collector, and with it calls of this launch. */
+    if (!self->remembered || Py_REFCNT(self->remembered) > 1) {
+        PyObject *copy = self->remembered ? PyDict_Copy(self->remembered) : PyDict_New();
+        if (!copy) return FAILED;
+        Py_XSETREF(self->remembered, copy);
+    }
     if (self->image->users) {
         Image *image = image_new(plan, self->extra_count);
         if (!image) {
@@ -181,11 +187,6 @@ static outcome remember(PreparedState *self, PyObject *const *values, PyObject *
         }
         memcpy(image->bytes, self->image->bytes, plan->nbytes);
         self->image = image; /* the former goes with its last user */
-    }
-    if (!self->remembered || Py_REFCNT(self->remembered) > 1) {
-        PyObject *copy = self->remembered ? PyDict_Copy(self->remembered) : PyDict_New();
-        if (!copy) return FAILED;
-        Py_XSETREF(self->remembered, copy);
     }
     PyObject *former[MOST_ARGUMENTS * 2]; /* memory, and values: no more of either than there are places */
     uint32_t former_count = 0;
