@@ -138,11 +138,16 @@ def _version() -> str:
     return next(str(each.details["command_buffers"]) for each in listed if each.details["spec"] == pocl_spec())
 
 
-@contextmanager
-def opened(memory: str, command_buffers: bool | None = True) -> Iterator[GpuBackend]:
-    """PoCL, its sequences recorded; skips the test where there is no PoCL, or none with command buffers."""
+def require_command_buffers() -> None:
+    """Skip the test where there is no PoCL, or none with command buffers."""
     require_rung("pocl")
     if _version() == "none":
         pytest.skip(f"{pocl_spec()} has no cl_khr_command_buffer")
+
+
+@contextmanager
+def opened(memory: str, command_buffers: bool | None = True) -> Iterator[GpuBackend]:
+    """PoCL, its sequences recorded; skips the test where there is no PoCL, or none with command buffers."""
+    require_command_buffers()
     with mg.open_backend(str(pocl_spec()), memory=memory, command_buffers=command_buffers) as gpu:
         yield gpu

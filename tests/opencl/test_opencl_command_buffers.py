@@ -23,6 +23,7 @@ from recording_driver import (
     SUPPORTED,
     Watched,
     opened,
+    require_command_buffers,
     watched,
 )
 from rungs import require_rung
@@ -817,7 +818,7 @@ print(os.waitstatus_to_exitcode(status))
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_child_that_was_forked_off_leaves_it_to_its_parent(memory: str) -> None:
     """A forked child is refused the sequence, and drops it without asking its parent's driver; the parent's goes on."""
-    require_rung("pocl")
+    require_command_buffers()
     program = [sys.executable, "-c", _FORKS, str(pocl_spec()), memory]
     ended = subprocess.run(program, capture_output=True, text=True, check=False, timeout=120)
     assert (ended.returncode, ended.stdout.split()) == (0, ["7"]), ended.stderr
@@ -841,7 +842,7 @@ step()
 
 def test_a_process_that_ends_with_one_open_ends_quietly(memory: str) -> None:
     """A process that leaves a recorded sequence open and pending, in a cycle, ends with status 0 and without a word."""
-    require_rung("pocl")
+    require_command_buffers()
     program = [sys.executable, "-W", "error", "-c", _LEAVES, str(pocl_spec()), memory]
     ended = subprocess.run(program, capture_output=True, text=True, check=False, timeout=120)
     assert (ended.returncode, ended.stderr) == (0, "")

@@ -174,7 +174,6 @@ def test_memory_reached_through_memory_is_named(svm: GpuBackend) -> None:
     follow = kernel(svm, source, "follow")
     targets = [ints(svm, 3) for _ in range(3)]
     table = svm.array(np.array([targets[2].ptr.address + 4, targets[0].ptr.address], np.uint64))
-    assert svm.capabilities.explicit_residency
     launch = mg.KernelLaunch(svm, follow).grid([2, 1, 1]).block([1, 1, 1]).arg_ptr(table).arg_i32(77)
     launch.uses(targets[0], targets[2]).launch()
     assert [each.numpy().tolist() for each in targets] == [[77, -1, -1], [-1, -1, -1], [-1, 77, -1]]
