@@ -784,6 +784,11 @@ class OpenclWorld(World):
         super().close()
         object.__setattr__(self._calls, "enqueue_nd_range_kernel", self._own_enqueue)
 
+    def _do_renew(self, at: int) -> None:
+        super()._do_renew(at)
+        # What kernels read is compared: new memory holds anything.
+        self.gpu.memset(self.buffers[at], 0, self.buffers[at].nbytes)
+
     def _do_query(self, stream: Any) -> object:
         """Nothing: how far a device has come depends on nothing that is compared."""
 
