@@ -10,8 +10,8 @@ setup(
             "metrale_gpu_runtime.native._core",
             sources=["src/metrale_gpu_runtime/native/module.c"],
             depends=sorted(glob("src/metrale_gpu_runtime/native/*.[ch]")),
-            # No stack guards, which some interpreters' flags ask for: a guard in each function that a launch passes costs
-            # a good part of what its checks do. What has an array on its stack bounds it, and is fuzzed under sanitizers.
+            # No stack guards, which some interpreters' flags ask for: one in each function that a launch passes costs a
+            # good part of what its checks do. What has an array on its stack bounds it, and is fuzzed under sanitizers.
             extra_compile_args=[
                 "-std=gnu11",
                 "-O2",
