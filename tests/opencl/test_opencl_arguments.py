@@ -316,3 +316,17 @@ def test_a_host_array_for_a_vector_is_told_what_is_wanted(svm: GpuBackend) -> No
         assert "address" not in str(refused.value)
     v[1, 1](out, array.tobytes())
     assert out.numpy().tolist() == [5, 11]
+
+
+@pytest.mark.parametrize("grid", [(1 << 32) + 16, (65536, 65536, 2), (1, 1, 1 << 33), (1 << 31, 1 << 31, 1)])
+def test_more_blocks_than_pocl_counts_are_refused(gpu: GpuBackend, grid: int | tuple[int, ...]) -> None:
+    """PoCL counts blocks in 32 bits: a launch of more is refused with the number, instead of running what is left over."""
+    mark, out = kernel(gpu, "kernel void mark(global int *o) { o[0] = 5; }", "mark"), ints(gpu, 2)
+    mark[1, 1](out)
+    before = out.numpy().tolist()
+    prepared = mark[1, 1].prepare(out)
+    with pytest.raises(LimitExceeded, match="4294967295"):
+        prepared(grid=grid)
+    with pytest.raises(LimitExceeded, match="4294967295"):
+        mark[grid, 1](out)
+    assert out.numpy().tolist() == before == [5, -1]

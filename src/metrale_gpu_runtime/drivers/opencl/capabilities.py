@@ -24,16 +24,22 @@ FINE_GRAIN_BUFFER = 2
 FINE_GRAIN_SYSTEM = 4
 
 
+POCL_MOST_BLOCKS = 2**32 - 1
+"""PoCL counts a launch's blocks in 32 bits: of 2**32 + 16 it ran 16 and said nothing, and 2**32 ended the process."""
+
+
 def read_capabilities(bindings: Bindings, found: Found, *, memory: str) -> Capabilities:
     """The capabilities of a device that is opened with memory "svm" or "buffers".
 
     OpenCL has no figure for how many blocks there may be: positions are of the type size_t, so the whole grid has to
-    fit the device's addresses.
+    fit the device's addresses. On PoCL its threads stay below what it counts blocks in, which is less.
     """
     device = found.device
     is_svm = memory == "svm"
     grains = svm_grains(bindings, device) if is_svm else 0
     most = 2 ** int(device.address_bits) - 1
+    if "pocl" in found.platform_title.lower():
+        most = min(most, POCL_MOST_BLOCKS)
     block = [int(extent) for extent in device.max_work_item_sizes][:3]
     largest = int(device.max_mem_alloc_size)
     unsupported = {"bool"}
