@@ -48,6 +48,20 @@ def test_more_groups_than_an_axis_has(gpu: GpuBackend) -> None:
     assert out.numpy()[0] == 257 * 255
 
 
+def test_more_groups_than_a_software_device_counts(gpu: GpuBackend) -> None:
+    """Software devices count groups in 32 bits: a launch of more is refused with the number, instead of running none."""
+    assert gpu.capabilities.software
+    source = "@group(0) @binding(0) var<storage, read_write> out: array<u32>;\n"
+    source += "@compute @workgroup_size(1) fn mark() { out[0] = 5u; }"
+    kernel, out = gpu.load_module("marks", source={".wgsl": source})["mark"], gpu.array(np.zeros(1, np.uint32))
+    for grid in ((32768, 32768, 4), (65535, 65535, 2), (65535, 65535, 65535)):
+        with pytest.raises(LimitExceeded, match="4294967295"):
+            kernel[grid, 1](out)
+    assert out.numpy()[0] == 0
+    kernel[1, 1](out)
+    assert out.numpy()[0] == 5
+
+
 def test_a_binding_over_the_limit(gpu: GpuBackend) -> None:
     """Memory that cannot be bound whole is refused with need, limit and device, before anything is recorded."""
     limit = int(device_of(gpu).limits.maxStorageBufferBindingSize)

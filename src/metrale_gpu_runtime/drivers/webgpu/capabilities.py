@@ -12,6 +12,10 @@ _WORDS_ONLY = frozenset({"u64", "i64", "f64", "c64", "c128", "bool", "u8", "i8",
 """What no variable that a host fills can be. Complex numbers are two floats: vec2<f32>, given as a structure."""
 
 
+SOFTWARE_MOST_BLOCKS = 2**32 - 1
+"""Mesa's lavapipe counts a launch's blocks in 32 bits: of 32768 * 32768 * 4 it ran none and said nothing."""
+
+
 def read_capabilities(device: Device, index: int) -> Capabilities:
     """The capabilities of a device that is opened as number `index`.
 
@@ -31,6 +35,7 @@ def read_capabilities(device: Device, index: int) -> Capabilities:
             int(limits.maxComputeWorkgroupSizeZ),
         ),
         max_threads_per_block=int(limits.maxComputeInvocationsPerWorkgroup),
+        max_threads_per_launch=SOFTWARE_MOST_BLOCKS if device.adapter.is_software else None,
         max_static_and_dynamic_shared_mem=int(limits.maxComputeWorkgroupStorageSize),
         max_parameter_nbytes=None,
         max_arguments=int(limits.maxBindingsPerBindGroup),
