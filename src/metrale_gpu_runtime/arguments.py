@@ -179,7 +179,7 @@ def pointer_argument(
     """
     own = gpu.find_own(value)
     if own is not None:
-        return _own_argument(own, name)
+        return _address_argument(own, name)
     if isinstance(value, Slot):
         return slot_argument(value, "ptr", kernel=kernel, index=index, name=name)
     what = f"{kernel}: argument {index}" + (f" ({name})" if name else "")
@@ -196,14 +196,10 @@ def pointer_argument(
         raise
     if not pointer.address and not _is_no_pointer(signature, index):
         _check_null(gpu, value, what)
-    return Argument(
-        ArgumentDescription.of_pointer(pointer.element, name),
-        pointer.address.to_bytes(_POINTER_NBYTES, "little"),
-        pointer=pointer,
-    )
+    return _address_argument(pointer, name)
 
 
-def _own_argument(pointer: PointerValue, name: str | None) -> Argument:
+def _address_argument(pointer: PointerValue, name: str | None) -> Argument:
     description = ArgumentDescription.of_pointer(pointer.element, name)
     return Argument(description, pointer.address.to_bytes(_POINTER_NBYTES, "little"), pointer)
 
@@ -314,7 +310,7 @@ def argument_from_value(
     name = parameter.name if parameter is not None else None
     own = gpu.find_own(value)
     if own is not None:
-        return _own_argument(own, name)
+        return _address_argument(own, name)
     if isinstance(value, Slot):
         return slot_argument(value, _place_type(parameter, value), kernel=kernel, index=index, name=name)
     if isinstance(value, ScalarType):

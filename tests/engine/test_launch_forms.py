@@ -5,28 +5,16 @@ from __future__ import annotations
 import ctypes
 import struct
 import threading
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from scale_add_room import gpu, kernel
 
 import metrale_gpu_runtime as mg
 from metrale_gpu_runtime.drivers.mock.log import Launch
 from metrale_gpu_runtime.testing import MockGpuBackend
 
-DECLARATION = "const float* x, float* y, unsigned int count, float factor"
-
-
-@pytest.fixture
-def gpu() -> Iterator[MockGpuBackend]:
-    with MockGpuBackend() as backend:
-        backend.load_module("m", source="kernels of the mock")
-        yield backend
-
-
-@pytest.fixture
-def kernel(gpu: MockGpuBackend) -> mg.Kernel:
-    return gpu.kernel("m", "scale_add", signature=DECLARATION)
+__all__ = ["gpu", "kernel"]
 
 
 def launches(gpu: MockGpuBackend) -> list[Launch]:

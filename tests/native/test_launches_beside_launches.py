@@ -11,12 +11,11 @@ import threading
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
-from core_worker import Worker
-from rungs import require_rung
-from standin import build_cuda
+from native_process import in_native_process
 
 IS_BUILT = importlib.util.find_spec("metrale_gpu_runtime.native._core") is not None
 pytestmark = pytest.mark.skipif(not IS_BUILT, reason="the native launch core is not built here")
@@ -24,16 +23,7 @@ pytestmark = pytest.mark.skipif(not IS_BUILT, reason="the native launch core is 
 FORMS = ("short form", "prepared, changed", "prepared, by name", "slots", "builder", "builder, any", "sequence")
 
 
-def native(function: str, *arguments: object) -> Any:
-    """What a function of this module returned in a process with the native core, which has to end well."""
-    require_rung("stand-in driver")
-    build_cuda()
-    worker = Worker("native")
-    worker.ask(f"test_launches_beside_launches:{function}", *arguments)
-    try:
-        return worker.answer()
-    finally:
-        assert worker.close() == 0
+native = partial(in_native_process, "test_launches_beside_launches")
 
 
 def _form(world: Any, name: str, x: Any) -> Callable[..., object]:
@@ -161,6 +151,25 @@ def _blocking_cuda(world: Any) -> Iterator[tuple[list[Any], threading.Event, thr
         world.gpu._gate.call(calls.launch, True, *others)
 
 
+@contextlib.contextmanager
+def _waiting_in_cuda(world: Any, act: Callable[[], object], errors: list[str]) -> Iterator[list[Any]]:
+    """Another thread's launch waits in the driver meanwhile; what it read before and after, and what was raised there."""
+
+    def first() -> None:
+        try:
+            act()
+        except BaseException as error:
+            errors.append(repr(error))
+
+    with _blocking_cuda(world) as (noted, entered, go):
+        thread = threading.Thread(target=first)
+        thread.start()
+        assert entered.wait(60)
+        yield noted
+        go.set()
+        thread.join()
+
+
 def beside(name: str) -> tuple[list[Any], list[Any], list[str], list[str]]:
     """A launch waits in the driver while this thread makes another one of the same kernel, with another value."""
     from worlds import WORLDS
@@ -175,20 +184,9 @@ def beside(name: str) -> tuple[list[Any], list[Any], list[str], list[str]]:
         places = {x.address: "x", y.address: "y"}
         world._launched()
 
-        def first() -> None:
-            try:
-                form(1, stream=world.streams[0])
-            except BaseException as error:
-                errors.append(repr(error))
-
-        with _blocking_cuda(world) as (noted, entered, go):
-            thread = threading.Thread(target=first)
-            thread.start()
-            assert entered.wait(60)
+        with _waiting_in_cuda(world, lambda: form(1, stream=world.streams[0]), errors) as noted:
             form(2, stream=world.streams[1], x=y)
             form(3, stream=world.streams[1], x=y)
-            go.set()
-            thread.join()
         read = [[(places[address], n) for address, n in each] for each in noted]
         return read, [each[6][:2] for each in world._launched()], [_last(x), _last(y)], errors
     finally:
@@ -385,16 +383,7 @@ def one_builder(act: str) -> tuple[list[Any], str, list[str]]:
             mg.KernelLaunch(world.gpu, world.kernels["scale"]).grid(3).block(32).arg_ptr(x).arg_u32(1).arg_f32(0.5)
         )
 
-        def first() -> None:
-            try:
-                builder.launch(world.streams[0])
-            except BaseException as error:
-                errors.append(repr(error))
-
-        with _blocking_cuda(world) as (noted, entered, go):
-            thread = threading.Thread(target=first)
-            thread.start()
-            assert entered.wait(60)
+        with _waiting_in_cuda(world, lambda: builder.launch(world.streams[0]), errors) as noted:
             acts: dict[str, Callable[[], object]] = {
                 "launch": lambda: builder.launch(world.streams[1]),
                 "argument": lambda: builder.arg_u32(9),
@@ -407,8 +396,6 @@ def one_builder(act: str) -> tuple[list[Any], str, list[str]]:
                 ended = "returned"
             except mg.GpuError as error:
                 ended = type(error).__name__
-            go.set()
-            thread.join()
         seen = [[(address == x.address, n) for address, n in each] for each in noted]
         assert isinstance(builder.kernel_args, tuple)  # read by Python, whatever state it is in
         return seen, ended, errors

@@ -12,27 +12,19 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
-from core_worker import Worker, environment
+from core_worker import environment
+from native_process import in_native_process
 from rungs import require_rung
-from standin import build_cuda
 
 IS_BUILT = importlib.util.find_spec("metrale_gpu_runtime.native._core") is not None
 pytestmark = pytest.mark.skipif(not IS_BUILT, reason="the native launch core is not built here")
 
 
-def native(function: str, *arguments: object) -> Any:
-    """What a function of this module returned in a process with the native core, which has to end well."""
-    require_rung("stand-in driver")
-    build_cuda()
-    worker = Worker("native")
-    worker.ask(f"test_native_hazards:{function}", *arguments)
-    try:
-        return worker.answer()
-    finally:
-        assert worker.close() == 0
+native = partial(in_native_process, "test_native_hazards")
 
 
 def _forms(world: Any) -> dict[str, Callable[[int], object]]:

@@ -132,7 +132,7 @@ class CommandBuffer:
                 self.failure = unreadable_failure(error, self.ordinals)
             if self.failure is not None:
                 self._release_waiting()
-            if self.failure is None:
+            else:
                 for temporary, offset, target in self._deliveries:
                     ctypes.memmove(address_of(target), temporary.host + offset, target.nbytes)
             self._let_go()

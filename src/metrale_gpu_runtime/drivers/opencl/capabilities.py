@@ -38,7 +38,7 @@ def read_capabilities(bindings: Bindings, found: Found, *, memory: str) -> Capab
     is_svm = memory == "svm"
     grains = svm_grains(bindings, device) if is_svm else 0
     most = 2 ** int(device.address_bits) - 1
-    if "pocl" in found.platform_title.lower():
+    if found.is_pocl:
         most = min(most, POCL_MOST_BLOCKS)
     block = [int(extent) for extent in device.max_work_item_sizes][:3]
     largest = int(device.max_mem_alloc_size)

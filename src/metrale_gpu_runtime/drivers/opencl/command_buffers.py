@@ -37,7 +37,7 @@ MOST_LAUNCHES = 10_000
 def is_worth_it(found: Found, memory: str) -> bool:
     """Whether sequences are recorded without being asked for: not on PoCL with shared virtual memory, where those of
     kernels with few arguments took more of the host's time so than launch by launch (docs/performance.md)."""
-    return memory != "svm" or "pocl" not in found.platform_title.lower()
+    return memory != "svm" or not found.is_pocl
 
 
 class CommandBuffer:

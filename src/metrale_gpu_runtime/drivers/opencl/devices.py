@@ -33,6 +33,10 @@ class Found:
         version = str(self.platform.version).strip().split("  ")[0].rstrip(" ,")
         return f"{str(self.platform.name).strip()} ({version})"
 
+    @property
+    def is_pocl(self) -> bool:
+        return "pocl" in self.platform_title.lower()
+
     def __str__(self) -> str:
         return f"opencl:{self.platform_index}:{self.device_index} is {self.name} on {self.platform_title}"
 

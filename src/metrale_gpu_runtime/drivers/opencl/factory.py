@@ -80,7 +80,7 @@ class OpenclFactory(DriverFactory):
                 "without command_buffers=True",
                 backend="opencl",
             )
-        if "pocl" in found.platform_title.lower():
+        if found.is_pocl:
             warn_of_needs()
         memory = str(memory or ("svm" if has_svm else "buffers"))
         if command_buffers is None:
