@@ -378,7 +378,7 @@ RULES: dict[str, tuple[Break, ...]] = {
         ),
         Break(
             BUFFERS,
-            "            if self.failure is None:\n                for temporary, offset, target in self._deliveries:\n",
+            "            else:\n                for temporary, offset, target in self._deliveries:\n",
             "            if True:\n                for temporary, offset, target in self._deliveries:\n",
             (_COPY + "test_what_a_failed_stream_should_have_read_is_not_delivered",),
         ),
