@@ -359,6 +359,7 @@ class Kernel(KernelState):
         check_arguments(
             descriptions, layout, kernel=self.title, capabilities=self.gpu.capabilities, attributes=self.attributes
         )
+        self.gpu._check_usable()  # first: in a child after fork, whoever held the lock is not there to let go of it
         with self._lock:
             known = layouts.get(descriptions)
             if known is None:

@@ -431,6 +431,7 @@ class LaunchSequence(SequenceState):
         Every value is read before the first launch goes out: a refused one leaves nothing half done. `only` are the
         places to read, all by default.
         """
+        self._gpu._check_usable()  # first: in a child after fork, whoever held the lock is not there to let go of it
         with self._lock:
             current = {**self._remembered, **values}
             self._check_names(values, current)

@@ -6,7 +6,6 @@ METRALE_LAUNCH_CORE=native or python asks for one of them; the first raises Impo
 from __future__ import annotations
 
 import os
-import sys
 
 VARIABLE = "METRALE_LAUNCH_CORE"
 
@@ -36,17 +35,12 @@ else:
                 ) from None
             from . import plain as core
         else:
-            _obstacle = ""
             if not core.is_usable_here():
-                _obstacle = "serves the process's first interpreter alone"
-            elif not getattr(sys, "_is_gil_enabled", lambda: True)():
-                _obstacle = "needs the interpreter lock, which was turned off (-X gil=0 or PYTHON_GIL=0)"
-            if _obstacle and _wanted == NATIVE:
-                raise ImportError(
-                    f"{VARIABLE}={NATIVE} in the environment, and the native launch core {_obstacle}; "
-                    "leave the variable out"
-                )
-            if _obstacle:
+                if _wanted == NATIVE:
+                    raise ImportError(
+                        f"{VARIABLE}={NATIVE} in the environment, and the native launch core serves the process's "
+                        "first interpreter alone; leave the variable out"
+                    )
                 from . import plain as core
 
 launch_core: str = PYTHON if core.__name__.endswith("plain") else NATIVE

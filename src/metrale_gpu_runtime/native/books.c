@@ -59,6 +59,7 @@ int lock_wait(Lock *self, PyThreadState *me)
 
 static PyObject *lock_enter(PyObject *self, PyObject *ignored)
 {
+    IN_CORE;
     (void)ignored;
     if (!lock_take((Lock *)self, PyThreadState_Get())) return NULL;
     Py_RETURN_TRUE;
@@ -66,6 +67,7 @@ static PyObject *lock_enter(PyObject *self, PyObject *ignored)
 
 static PyObject *lock_exit(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
+    IN_CORE;
     Lock *lock = (Lock *)self;
     (void)args;
     (void)count;
@@ -98,6 +100,12 @@ PyTypeObject Lock_Type = {
 /* ---------------------------------------------------------------- Record */
 
 #define MOST_FREE_RECORDS 256
+/* Objects of these types end wherever the last of their holders is, without the core's own lock: none is kept there. */
+#ifdef Py_GIL_DISABLED
+#define KEEPS_FREE false
+#else
+#define KEEPS_FREE true
+#endif
 static Record *free_records[MOST_FREE_RECORDS];
 static int free_record_count;
 
@@ -105,7 +113,7 @@ static int free_record_count;
 Record *record_new(void)
 {
     Record *self;
-    if (LIKELY(free_record_count)) {
+    if (LIKELY(KEEPS_FREE && free_record_count)) {
         self = free_records[--free_record_count];
 #ifdef Py_TRACE_REFS
         PyObject_Init((PyObject *)self, &Record_Type);
@@ -128,7 +136,7 @@ static void record_dealloc(Record *self)
     Py_XDECREF(self->code);
     Py_XDECREF(self->site);
     if (self->image != self->small) PyMem_Free(self->image);
-    if (free_record_count < MOST_FREE_RECORDS)
+    if (KEEPS_FREE && free_record_count < MOST_FREE_RECORDS)
         free_records[free_record_count++] = self;
     else
         PyObject_Free(self);
@@ -261,12 +269,14 @@ void ring_take_back(Ring *ring, PyObject *entry)
 
 static PyObject *ring_append(PyObject *self, PyObject *entry)
 {
+    IN_CORE;
     ring_push((Ring *)self, entry);
     Py_RETURN_NONE;
 }
 
 static PyObject *ring_pop(PyObject *self, PyObject *ignored)
 {
+    IN_CORE;
     Ring *ring = (Ring *)self;
     (void)ignored;
     if (ring_expand(ring) < 0) return NULL;
@@ -279,6 +289,7 @@ static PyObject *ring_pop(PyObject *self, PyObject *ignored)
 
 static PyObject *ring_reached(PyObject *self, PyObject *sequence)
 {
+    IN_CORE;
     Ring *ring = (Ring *)self;
     int64_t reached = PyLong_AsLongLong(sequence);
     if (reached == -1 && PyErr_Occurred()) return NULL;
@@ -310,11 +321,13 @@ static PyObject *ring_reached(PyObject *self, PyObject *sequence)
 
 static Py_ssize_t ring_length(PyObject *self)
 {
+    IN_CORE;
     return ring_expand((Ring *)self) < 0 ? -1 : (Py_ssize_t)((Ring *)self)->count;
 }
 
 static PyObject *ring_item(PyObject *self, Py_ssize_t at)
 {
+    IN_CORE;
     Ring *ring = (Ring *)self;
     if (ring_expand(ring) < 0) return NULL;
     if (at < 0 || at >= (Py_ssize_t)ring->count) {
@@ -430,6 +443,7 @@ static inline void used_last(BlockState *block, PyObject *operation)
 
 static int uses_assign(PyObject *self, PyObject *key, PyObject *operation)
 {
+    IN_CORE;
     if (!operation) {
         PyErr_SetString(PyExc_TypeError, "a use is not taken away");
         return -1;
@@ -441,6 +455,7 @@ static int uses_assign(PyObject *self, PyObject *key, PyObject *operation)
 
 static PyObject *uses_get(PyObject *self, PyObject *key)
 {
+    IN_CORE;
     Uses *uses = (Uses *)self;
     int64_t stream = PyLong_AsLongLong(key);
     if (stream == -1 && PyErr_Occurred()) return NULL;
@@ -454,6 +469,7 @@ static Py_ssize_t uses_length(PyObject *self) { return ((Uses *)self)->count; }
 
 static PyObject *uses_list(PyObject *self, bool with_streams)
 {
+    IN_CORE;
     Uses *uses = (Uses *)self;
     PyObject *list = PyList_New(0);
     /* Making a tuple may run finalisers that note uses: the count is read each time. */
@@ -564,6 +580,7 @@ DEALLOC(LaneState)
 #define TYPED_SETTER(owner, field, test, what)                                                        \
     static PyObject *owner##_get_##field(owner *self, void *closure)                                  \
     {                                                                                                 \
+        IN_CORE;                                                                                      \
         (void)closure;                                                                                \
         if (!self->field) {                                                                           \
             PyErr_SetString(PyExc_AttributeError, #field);                                            \
@@ -573,6 +590,7 @@ DEALLOC(LaneState)
     }                                                                                                 \
     static int owner##_set_##field(owner *self, PyObject *value, void *closure)                       \
     {                                                                                                 \
+        IN_CORE;                                                                                      \
         (void)closure;                                                                                \
         if (!value || !(test)) {                                                                      \
             PyErr_SetString(PyExc_TypeError, #field " is " what);                                     \
@@ -585,9 +603,11 @@ DEALLOC(LaneState)
 TYPED_SETTER(LaneState, lock, Py_TYPE(value) == &Lock_Type, "a Lock")
 TYPED_SETTER(LaneState, ring, Py_TYPE(value) == &Ring_Type, "a Ring")
 TYPED_SETTER(LaneState, gone, PyUnicode_CheckExact(value), "text")
+OBJECT_ATTRIBUTE(LaneState, capture)
 
 static PyObject *LaneState_get_raw(LaneState *self, void *closure)
 {
+    IN_CORE;
     (void)closure;
     if (!self->has_raw) Py_RETURN_NONE;
     return PyLong_FromUnsignedLongLong(self->raw);
@@ -595,6 +615,7 @@ static PyObject *LaneState_get_raw(LaneState *self, void *closure)
 
 static int LaneState_set_raw(LaneState *self, PyObject *value, void *closure)
 {
+    IN_CORE;
     (void)closure;
     if (!value || value == Py_None) {
         self->has_raw = 0;
@@ -610,6 +631,7 @@ static int LaneState_set_raw(LaneState *self, PyObject *value, void *closure)
 /* `_count_in(array)`: two 64-bit numbers that the driver reads, too. */
 static PyObject *lane_count_in(PyObject *object, PyObject *array)
 {
+    IN_CORE;
     LaneState *self = (LaneState *)object;
     if (self->counts) {
         PyErr_SetString(PyExc_RuntimeError, "counted already");
@@ -634,7 +656,6 @@ static PyMemberDef LaneState_members[] = {
     {"handle", T_LONGLONG, offsetof(LaneState, handle), 0, "The driver's number."},
     {"issued", T_LONGLONG, offsetof(LaneState, issued), 0, "How many operations were queued."},
     {"is_synchronous", T_BOOL, offsetof(LaneState, is_synchronous), 0, "Work is over when it was queued."},
-    {"capture", T_OBJECT, offsetof(LaneState, capture), 0, "The capture under way, or None."},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -642,6 +663,7 @@ static PyGetSetDef LaneState_getters[] = {
     {"lock", (getter)LaneState_get_lock, (setter)LaneState_set_lock, "Orders the calls that queue work.", NULL},
     {"ring", (getter)LaneState_get_ring, (setter)LaneState_set_ring, "The last launches.", NULL},
     {"gone", (getter)LaneState_get_gone, (setter)LaneState_set_gone, "How it ended, \"\" while it lives.", NULL},
+    OBJECT_GETTER(LaneState, "capture", capture, "The capture under way, or None."),
     {"raw", (getter)LaneState_get_raw, (setter)LaneState_set_raw, "The handle for native calls, or None.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
@@ -670,19 +692,22 @@ DEALLOC(BlockState)
 
 TYPED_SETTER(BlockState, gone, PyUnicode_CheckExact(value), "text")
 TYPED_SETTER(BlockState, uses, Py_TYPE(value) == &Uses_Type, "a Uses")
+OBJECT_ATTRIBUTE(BlockState, ledger)
+OBJECT_ATTRIBUTE(BlockState, born)
+OBJECT_ATTRIBUTE(BlockState, last_use)
 
 static PyMemberDef BlockState_members[] = {
     {"base", T_ULONGLONG, offsetof(BlockState, base), 0, "The address handed out."},
     {"nbytes", T_ULONGLONG, offsetof(BlockState, nbytes), 0, "The bytes that are there."},
-    {"ledger", T_OBJECT, offsetof(BlockState, ledger), 0, "Whose book it stands in."},
-    {"born", T_OBJECT, offsetof(BlockState, born), 0, "Where in a stream's order it was allocated, or None."},
-    {"last_use", T_OBJECT, offsetof(BlockState, last_use), 0, "The last operation that names it."},
     {NULL, 0, 0, 0, NULL},
 };
 
 static PyGetSetDef BlockState_getters[] = {
     {"gone", (getter)BlockState_get_gone, (setter)BlockState_set_gone, "How it ended, \"\" while it lives.", NULL},
     {"uses", (getter)BlockState_get_uses, (setter)BlockState_set_uses, "The last use on each stream.", NULL},
+    OBJECT_GETTER(BlockState, "ledger", ledger, "Whose book it stands in."),
+    OBJECT_GETTER(BlockState, "born", born, "Where in a stream's order it was allocated, or None."),
+    OBJECT_GETTER(BlockState, "last_use", last_use, "The last operation that names it."),
     {NULL, NULL, NULL, NULL, NULL},
 };
 BASE(BlockState, "What the core reads of an allocation's entry.");
@@ -721,11 +746,16 @@ static int PointerState_clear(PointerState *self)
     return 0;
 }
 DEALLOC(PointerState)
+OBJECT_ATTRIBUTE(PointerState, allocation)
 
 static PyMemberDef PointerState_members[] = {
     {"_address", T_ULONGLONG, offsetof(PointerState, address), 0, NULL},
-    {"_allocation", T_OBJECT, offsetof(PointerState, allocation), 0, NULL},
     {NULL, 0, 0, 0, NULL},
+};
+
+static PyGetSetDef PointerState_getters[] = {
+    OBJECT_GETTER(PointerState, "_allocation", allocation, NULL),
+    {NULL, NULL, NULL, NULL, NULL},
 };
 BASE(PointerState, "What the core reads of a device pointer.");
 
@@ -743,13 +773,19 @@ static int BufferState_clear(BufferState *self)
     return 0;
 }
 DEALLOC(BufferState)
+OBJECT_ATTRIBUTE(BufferState, allocation)
+OBJECT_ATTRIBUTE(BufferState, scalar)
 
 static PyMemberDef BufferState_members[] = {
     {"_address", T_ULONGLONG, offsetof(BufferState, address), 0, NULL},
     {"_nbytes", T_ULONGLONG, offsetof(BufferState, nbytes), 0, NULL},
-    {"_allocation", T_OBJECT, offsetof(BufferState, allocation), 0, NULL},
-    {"_scalar", T_OBJECT, offsetof(BufferState, scalar), 0, NULL},
     {NULL, 0, 0, 0, NULL},
+};
+
+static PyGetSetDef BufferState_getters[] = {
+    OBJECT_GETTER(BufferState, "_allocation", allocation, NULL),
+    OBJECT_GETTER(BufferState, "_scalar", scalar, NULL),
+    {NULL, NULL, NULL, NULL, NULL},
 };
 BASE(BufferState, "What the core reads of a device buffer.");
 
@@ -777,6 +813,8 @@ int books_setup(PyObject *module)
     LaneState_Type.tp_methods = LaneState_methods;
     BlockState_Type.tp_getset = BlockState_getters;
     AllocationState_Type.tp_getset = AllocationState_getters;
+    PointerState_Type.tp_getset = PointerState_getters;
+    BufferState_Type.tp_getset = BufferState_getters;
     PyTypeObject *types[] = {&Lock_Type,           &Record_Type,       &Ring_Type,        &Uses_Type,
                              &LaneState_Type,      &BlockState_Type,   &PointerState_Type, &BufferState_Type,
                              &AllocationState_Type, &ProgressState_Type};

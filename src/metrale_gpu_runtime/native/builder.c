@@ -150,6 +150,7 @@ static int builder_spill(BuilderState *self)
 
 static PyObject *builder_spilled(PyObject *self, PyObject *ignored)
 {
+    IN_CORE;
     (void)ignored;
     if (builder_spill((BuilderState *)self) < 0) return NULL;
     Py_RETURN_NONE;
@@ -159,11 +160,7 @@ static PyObject *builder_spilled(PyObject *self, PyObject *ignored)
 static PyObject *leave_to_python(PyObject *self, PyObject *name, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     if (builder_spill((BuilderState *)self) < 0) return NULL;
-    PyObject *method = PyObject_GetAttr(self, name);
-    if (!method) return NULL;
-    PyObject *returned = PyObject_Vectorcall(method, args, (size_t)count, names);
-    Py_DECREF(method);
-    return returned;
+    return call_plainly(self, name, args, count, names);
 }
 
 /* ---------------------------------------------------------------- arguments */
@@ -285,6 +282,7 @@ static __attribute__((noinline)) PyObject *builder_take_named(PyObject *object, 
     static PyObject *plain_##name;                                                                              \
     static PyObject *builder_##name(PyObject *self, PyObject *value)                                            \
     {                                                                                                           \
+        IN_CORE;                                                                                                \
         if (LIKELY(builder_follow((BuilderState *)self, code, value))) return Py_NewRef(self);                  \
         return builder_take(self, code, plain_##name, value);                                                   \
     }
@@ -293,6 +291,7 @@ static __attribute__((noinline)) PyObject *builder_take_named(PyObject *object, 
     static PyObject *plain_##name;                                                                              \
     static PyObject *builder_##name(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)   \
     {                                                                                                           \
+        IN_CORE;                                                                                                \
         if (LIKELY(count == 1 && !names && builder_follow((BuilderState *)self, code, args[0])))                \
             return Py_NewRef(self);                                                                             \
         return builder_take_named(self, code, plain_##name, args, count, names);                                \
@@ -314,6 +313,7 @@ static inline uint32_t builder_count(const BuilderState *self)
 static PyObject *plain_arg;
 static PyObject *builder_arg(PyObject *object, PyObject *value)
 {
+    IN_CORE;
     BuilderState *self = (BuilderState *)object;
     if (self->kernel && PyBytes_CheckExact(self->kernel->specs) && (!self->kernel->shares || self->extents.shared_mem)) {
         uint32_t at = builder_count(self);
@@ -354,6 +354,7 @@ INLINE bool take_extent(BuilderState *self, uint32_t *extents, PyObject *given)
 
 static PyObject *builder_grid(PyObject *object, PyObject *grid)
 {
+    IN_CORE;
     BuilderState *self = (BuilderState *)object;
     if (LIKELY(take_extent(self, self->extents.grid, grid))) return Py_NewRef(object);
     return builder_extent(object, self->extents.grid, plain_grid, grid);
@@ -361,6 +362,7 @@ static PyObject *builder_grid(PyObject *object, PyObject *grid)
 
 static PyObject *builder_block(PyObject *object, PyObject *block)
 {
+    IN_CORE;
     BuilderState *self = (BuilderState *)object;
     if (LIKELY(take_extent(self, self->extents.block, block))) return Py_NewRef(object);
     return builder_extent(object, self->extents.block, plain_block, block);
@@ -368,6 +370,7 @@ static PyObject *builder_block(PyObject *object, PyObject *block)
 
 static PyObject *builder_shared_mem(PyObject *object, PyObject *nbytes)
 {
+    IN_CORE;
     BuilderState *self = (BuilderState *)object;
     /* Whether there is any may change which parameter an argument is for. */
     if (LIKELY(self->kernel && !(self->kernel->shares && builder_count(self)) &&
@@ -421,6 +424,7 @@ static outcome builder_launch_now(BuilderState *self, PyObject *stream)
 
 static PyObject *builder_launch(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
+    IN_CORE;
     BuilderState *self = (BuilderState *)object;
     if (LIKELY(self->kernel && count <= 1 && !names)) {
         /* Held: another thread's call might spill the builder while the driver has the interpreter lock let go of. */
@@ -458,6 +462,7 @@ static PyObject *builder_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
 /* KernelLaunch(gpu, kernel) as it is nearly always called; anything else goes the way of all classes. */
 static PyObject *builder_make(PyObject *type, PyObject *const *args, size_t flags, PyObject *names)
 {
+    IN_CORE;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
     if (UNLIKELY(count != 2 || names || Py_TYPE(args[1]) != known.kernel ||
                  ((KernelState *)args[1])->gpu != args[0])) {
@@ -470,7 +475,7 @@ static PyObject *builder_make(PyObject *type, PyObject *const *args, size_t flag
         return self;
     }
     BuilderState *self;
-    if (LIKELY(free_builder_count)) {
+    if (LIKELY(KEEPS_FREE && free_builder_count)) {
         self = free_builders[--free_builder_count];
         Py_SET_REFCNT((PyObject *)self, 1); /* its type is what it was, and still held */
         self->is_sealed = false;
@@ -535,7 +540,7 @@ static void builder_end(PyObject *object)
         builder_drop_held(self);
         if (UNLIKELY(!self->plan)) builder_drop_given(self);
         Py_DECREF(kernel);
-        if (LIKELY(free_builder_count < MOST_FREE_BUILDERS)) {
+        if (LIKELY(KEEPS_FREE && free_builder_count < MOST_FREE_BUILDERS)) {
             free_builders[free_builder_count++] = self;
             return;
         }
@@ -588,6 +593,7 @@ static vectorcallfunc call_of_one; /* CPython's own way to call a method of one 
 /* A method of one argument that is not called with just one: the one in Python says what is wrong. */
 static PyObject *builder_call_one(PyObject *descriptor, PyObject *const *args, size_t flags, PyObject *names)
 {
+    IN_CORE;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
     if ((count == 2 && !names) || !count || !known.builder || !PyObject_TypeCheck(args[0], known.builder))
         return call_of_one(descriptor, args, flags, names);

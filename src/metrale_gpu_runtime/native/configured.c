@@ -28,6 +28,7 @@ static __attribute__((noinline)) outcome configured_launch_others(ConfiguredStat
 
 static PyObject *configured_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
 {
+    IN_CORE;
     ConfiguredState *self = (ConfiguredState *)callable;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
     KernelState *kernel = self->kernel;
@@ -43,10 +44,7 @@ static PyObject *configured_call(PyObject *callable, PyObject *const *args, size
         if (LIKELY(result == DONE)) Py_RETURN_NONE;
         if (result == FAILED) return NULL;
     }
-    PyObject *method = PyObject_GetAttr(callable, configured_plainly);
-    if (!method) return NULL;
-    PyObject *returned = PyObject_Vectorcall(method, args, (size_t)count, names);
-    Py_DECREF(method);
+    PyObject *returned = call_plainly(callable, configured_plainly, args, count, names);
     forget_answer();
     return returned;
 }
@@ -84,6 +82,7 @@ static bool read_shared_mem(PyObject *given, uint32_t *nbytes)
 
 static PyObject *configure(PyObject *object, PyObject *key)
 {
+    IN_CORE;
     KernelState *kernel = (KernelState *)object;
     if (LIKELY(key == kernel->latest_key)) return Py_NewRef(kernel->latest_configured);
     Extents e;
@@ -118,6 +117,7 @@ static PyObject *configure(PyObject *object, PyObject *key)
 /* `_compile(kernel, lane or None, shape or None, stream, geometry, grid_slots)`. */
 static PyObject *configured_compile(PyObject *object, PyObject *arguments)
 {
+    IN_CORE;
     ConfiguredState *self = (ConfiguredState *)object;
     PyObject *kernel, *lane, *shape, *stream, *geometry, *grid_slots;
     if (!PyArg_ParseTuple(arguments, "O!OOOOO", &KernelState_Type, &kernel, &lane, &shape, &stream, &geometry,
@@ -145,6 +145,7 @@ static PyObject *configured_compile(PyObject *object, PyObject *arguments)
 
 static PyObject *get_geometry(ConfiguredState *self, void *closure)
 {
+    IN_CORE;
     (void)closure;
     if (!self->geometry) {
         const Extents *e = &self->extents;
@@ -157,6 +158,7 @@ static PyObject *get_geometry(ConfiguredState *self, void *closure)
 
 static PyObject *get_grid_slots(ConfiguredState *self, void *closure)
 {
+    IN_CORE;
     (void)closure;
     if (!self->grid_slots) {
         self->grid_slots = PyObject_CallMethod((PyObject *)self->kernel, "no_grid_slots", NULL);

@@ -4,7 +4,8 @@
  * the plain Python code. So it only has to be right about what it accepts; every refusal is worded in Python.
  *
  * All state here is guarded by the interpreter lock, which is let go of only around the driver's calls and while a lock
- * is waited for. A stream's own lock, held meanwhile, keeps its launches in order.
+ * is waited for. A stream's own lock, held meanwhile, keeps its launches in order. Where an interpreter has no such lock
+ * the core has one of its own, in its place (IN_CORE): whatever Python calls takes it first.
  */
 #ifndef METRALE_CORE_H
 #define METRALE_CORE_H
@@ -29,6 +30,80 @@
 
 /* What became of a call: done, not touched at all (Python takes it), or failed with a Python exception set. */
 typedef enum { DONE = 0, PYTHON = 1, FAILED = -1 } outcome;
+
+/* ---------------------------------------------------------------- the core's own lock */
+
+/* A critical section of CPython's on one object: like the interpreter lock it is let go of whenever its thread lets go of
+ * its state (a driver's call, a wait), and taken again with it. Stands first in every function that Python calls, but for
+ * those that make, walk or end an object, which nobody else has then. */
+#ifdef Py_GIL_DISABLED
+typedef PyCriticalSection Section;
+extern PyObject *core_guard; /* whose lock it is */
+
+/* This thread's section, if it holds the lock and has taken nothing later that it would have to give back first. */
+static inline Section *current_section(void)
+{
+    uintptr_t latest = PyThreadState_Get()->critical_section;
+    Section *section = latest & 3 ? NULL : (Section *)latest;
+    return section && section->_cs_mutex == &core_guard->ob_mutex ? section : NULL;
+}
+
+typedef struct {
+    Section section;
+    bool is_own; /* false: the one around it holds the lock */
+} Entry;
+
+static inline void core_enter(Entry *entry)
+{
+    entry->is_own = !current_section();
+    if (entry->is_own) PyCriticalSection_Begin(&entry->section, core_guard);
+}
+
+static inline void core_leave(Entry *entry)
+{
+    if (entry->is_own) PyCriticalSection_End(&entry->section);
+}
+
+#define IN_CORE                                         \
+    __attribute__((cleanup(core_leave))) Entry in_core; \
+    core_enter(&in_core)
+
+/* Around what is Python's to do: other threads' launches need not wait for it. NULL where it is not held. */
+static inline Section *core_pause(void)
+{
+    Section *section = current_section();
+    if (section) PyCriticalSection_End(section);
+    return section;
+}
+
+static inline void core_resume(Section *section)
+{
+    if (section) PyCriticalSection_Begin(section, core_guard);
+}
+#else
+#define IN_CORE ((void)0)
+typedef void Section;
+static inline Section *core_pause(void) { return NULL; }
+static inline void core_resume(Section *section) { (void)section; }
+#endif
+
+/* An attribute that the core reads: set and read with its lock. Python sees None where there is nothing. */
+#define OBJECT_ATTRIBUTE(owner, field)                                                \
+    static PyObject *owner##_get_##field(owner *self, void *closure)                  \
+    {                                                                                 \
+        IN_CORE;                                                                      \
+        (void)closure;                                                                \
+        return Py_NewRef(self->field ? self->field : Py_None);                        \
+    }                                                                                 \
+    static int owner##_set_##field(owner *self, PyObject *value, void *closure)       \
+    {                                                                                 \
+        IN_CORE;                                                                      \
+        (void)closure;                                                                \
+        Py_XSETREF(self->field, Py_XNewRef(value));                                   \
+        return 0;                                                                     \
+    }
+#define OBJECT_GETTER(owner, name, field, doc) \
+    {name, (getter)owner##_get_##field, (setter)owner##_set_##field, doc, NULL}
 
 /* ---------------------------------------------------------------- values (encode.c) */
 

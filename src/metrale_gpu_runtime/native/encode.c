@@ -349,6 +349,7 @@ static PyObject *know_birth(PyObject *self, PyObject *type)
 
 static PyObject *know_typed(PyObject *self, PyObject *arguments)
 {
+    IN_CORE;
     PyObject *value;
     int code;
     const char *data;

@@ -5,11 +5,13 @@
 
 static PyObject *gate_next(PyObject *self)
 {
+    IN_CORE;
     return PyLong_FromLongLong(++((Gate *)self)->ordinal);
 }
 
 static PyObject *gate_count_from(PyObject *self, PyObject *ordinal)
 {
+    IN_CORE;
     int64_t number = PyLong_AsLongLong(ordinal);
     if (number == -1 && PyErr_Occurred()) return NULL;
     ((Gate *)self)->ordinal = (int64_t)((uint64_t)number - 1);
@@ -18,6 +20,7 @@ static PyObject *gate_count_from(PyObject *self, PyObject *ordinal)
 
 static PyObject *gate_shut(PyObject *self, PyObject *arguments)
 {
+    IN_CORE;
     unsigned bit;
     int is_shut;
     if (!PyArg_ParseTuple(arguments, "Ip", &bit, &is_shut)) return NULL;
@@ -30,6 +33,7 @@ static PyObject *gate_shut(PyObject *self, PyObject *arguments)
 
 static PyObject *gate_watch(PyObject *self, PyObject *arguments)
 {
+    IN_CORE;
     Gate *gate = (Gate *)self;
     PyObject *ledger, *dropped, *deferred, *waiting, *links, *progress;
     if (!PyArg_ParseTuple(arguments, "OOOO!O!O!", &ledger, &dropped, &deferred, &PyDict_Type, &waiting, &PyDict_Type,
@@ -57,6 +61,7 @@ static PyObject *gate_watch(PyObject *self, PyObject *arguments)
 
 static PyObject *gate_limit(PyObject *self, PyObject *arguments)
 {
+    IN_CORE;
     Gate *gate = (Gate *)self;
     unsigned long long most, alignment;
     int null_pointers, aliased_writes;
@@ -72,6 +77,7 @@ static PyObject *gate_limit(PyObject *self, PyObject *arguments)
 
 static PyObject *gate_submit(PyObject *self, PyObject *keeper)
 {
+    IN_CORE;
     Gate *gate = (Gate *)self;
     if (!PyWeakref_CheckRef(keeper)) {
         PyErr_SetString(PyExc_TypeError, "a weak reference to the backend is wanted");
@@ -100,6 +106,7 @@ static PyObject *geometry_of(Gate *gate, PyObject *facts, const Extents *e)
 
 static PyObject *gate_call(PyObject *self, PyObject *arguments)
 {
+    IN_CORE;
     Gate *gate = (Gate *)self;
     unsigned long long launch, query, enter, leave, context;
     int is_extended, nbytes, takes_place;
@@ -123,6 +130,7 @@ static PyObject *gate_call(PyObject *self, PyObject *arguments)
 
 static PyObject *gate_set_and_enqueue(PyObject *self, PyObject *arguments)
 {
+    IN_CORE;
     Gate *gate = (Gate *)self;
     unsigned long long set_argument, set_pointer, enqueue, flush, enqueue_recorded, ask_recorded;
     unsigned flush_every;
@@ -148,6 +156,7 @@ static PyObject *gate_set_and_enqueue(PyObject *self, PyObject *arguments)
 
 static PyObject *gate_default(PyObject *self, PyObject *lane)
 {
+    IN_CORE;
     Gate *gate = (Gate *)self;
     if (!PyObject_TypeCheck(lane, &LaneState_Type)) {
         PyErr_SetString(PyExc_TypeError, "a lane is wanted");

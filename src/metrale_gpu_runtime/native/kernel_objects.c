@@ -129,6 +129,17 @@ static Bound *bound_of(const Plan *plan)
 
 /* ---------------------------------------------------------------- one launch */
 
+/* Python changes this dict at any time. A new reference; NULL with or without an exception. */
+static PyObject *item_of(PyObject *dict, PyObject *key)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+    PyObject *item;
+    return PyDict_GetItemRef(dict, key, &item) < 0 ? NULL : item;
+#else
+    return Py_XNewRef(PyDict_GetItemWithError(dict, key));
+#endif
+}
+
 /* Where pointers are memory objects: the handles of all that a launch names. False: one is not known by its address. */
 static bool find_handles(Gate *gate, const Plan *plan, const unsigned char *image, uint64_t *handles)
 {
@@ -139,10 +150,12 @@ static bool find_handles(Gate *gate, const Plan *plan, const unsigned char *imag
         handles[at] = 0;
         if (!address) continue;
         PyObject *key = PyLong_FromUnsignedLongLong(address);
-        PyObject *handle = key ? PyDict_GetItemWithError(gate->memory, key) : NULL;
+        PyObject *handle = key ? item_of(gate->memory, key) : NULL;
         Py_XDECREF(key);
+        bool is_known = handle != NULL;
         if (handle) handles[at] = PyLong_AsUnsignedLongLong(handle);
-        if (!handle || (handles[at] == (uint64_t)-1 && PyErr_Occurred())) {
+        Py_XDECREF(handle);
+        if (!is_known || (handles[at] == (uint64_t)-1 && PyErr_Occurred())) {
             PyErr_Clear();
             return false;
         }

@@ -14,6 +14,18 @@ static _Thread_local struct {
 
 void forget_answer(void) { answer.kind = NO_ANSWER; }
 
+/* The same call, to the method that does it in Python. */
+static PyObject *call_plainly(PyObject *self, PyObject *name, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *method = PyObject_GetAttr(self, name);
+    if (!method) return NULL;
+    Section *section = core_pause();
+    PyObject *returned = PyObject_Vectorcall(method, args, (size_t)count, names);
+    core_resume(section);
+    Py_DECREF(method);
+    return returned;
+}
+
 static PyObject *take_answer(PyObject *self, PyObject *function)
 {
     (void)self;
@@ -135,7 +147,9 @@ static __attribute__((noinline)) outcome submit_launch(Gate *gate, LaneState *la
     PyObject *ordinal = stream ? PyLong_FromLongLong(record->ordinal) : NULL;
     if (LIKELY(ordinal != NULL)) {
         PyObject *arguments[] = {plan->target, image, geometry, stream, ordinal};
+        Section *section = core_pause();
         returned = PyObject_VectorcallMethod(submit_name, arguments, 5, NULL);
+        core_resume(section);
     }
     Py_XDECREF(ordinal);
     Py_XDECREF(stream);
@@ -517,6 +531,7 @@ static inline bool fits_grid(Gate *gate, const Extents *e)
  * None. */
 static PyObject *kernel_learn_plan(PyObject *self, PyObject *arguments)
 {
+    IN_CORE;
     KernelState *kernel = (KernelState *)self;
     PyObject *codes, *offsets, *facts, *target, *form;
     unsigned nbytes;
@@ -553,6 +568,7 @@ static PyObject *kernel_learn_plan(PyObject *self, PyObject *arguments)
 
 static PyObject *kernel_learn_shape(PyObject *self, PyObject *arguments)
 {
+    IN_CORE;
     KernelState *kernel = (KernelState *)self;
     Shape shape;
     if (!PyArg_ParseTuple(arguments, "IIII", &shape.block[0], &shape.block[1], &shape.block[2], &shape.shared_mem))
@@ -612,6 +628,7 @@ static PyMemberDef kernel_members[] = {
 /* `_belong(gpu, gate, module, specs)`: set once, when it is made. */
 static PyObject *kernel_belong(PyObject *self, PyObject *arguments)
 {
+    IN_CORE;
     KernelState *kernel = (KernelState *)self;
     PyObject *gpu, *gate, *module, *specs;
     if (!PyArg_ParseTuple(arguments, "OO!O!O", &gpu, &Gate_Type, &gate, &ModuleState_Type, &module, &specs)) return NULL;

@@ -1,6 +1,10 @@
 /* The extension module: its types, and the switches that only a module can have. */
 #include "core.h"
 
+#ifdef Py_GIL_DISABLED
+PyObject *core_guard;
+#endif
+
 /* One translation unit: a launch goes through all of these rooms, and costs what their calls of each other would. */
 #include "site.c"
 #include "books.c"
@@ -53,6 +57,9 @@ static PyMethodDef functions[] = {
 static int fill(PyObject *module)
 {
     if (!is_served()) return 0;
+#ifdef Py_GIL_DISABLED
+    if (!core_guard && !(core_guard = PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type))) return -1;
+#endif
     int (*const rooms[])(PyObject *) = {books_setup,  encode_setup,   gate_setup,       kernel_objects_setup, launch_setup,
                                         site_setup,   prepared_setup, configured_setup, builder_setup,        sequence_setup};
     for (size_t at = 0; at < sizeof rooms / sizeof *rooms; at++)
@@ -60,12 +67,15 @@ static int fill(PyObject *module)
     return 0;
 }
 
-/* Not declared free of the interpreter lock (Py_mod_gil): the books here are guarded by it. A free-threaded interpreter
- * takes it up again when this is imported. An interpreter with a lock of its own may load it, because it gets nothing. */
+/* Without the interpreter lock the core's own guards the books. An interpreter with a lock of its own may load it, because
+ * it gets nothing. */
 static PyModuleDef_Slot slots[] = {
     {Py_mod_exec, (void *)fill},
 #if PY_VERSION_HEX >= 0x030c0000
     {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
+#endif
+#ifdef Py_GIL_DISABLED
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
 #endif
     {0, NULL},
 };

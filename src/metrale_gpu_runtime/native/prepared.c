@@ -293,6 +293,7 @@ INLINE outcome launch_changed(PreparedState *self, LaneState *lane, PyObject *co
 
 static PyObject *prepared_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
 {
+    IN_CORE;
     PreparedState *self = (PreparedState *)callable;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
     outcome result = PYTHON;
@@ -325,10 +326,7 @@ static PyObject *prepared_call(PyObject *callable, PyObject *const *args, size_t
     }
     if (LIKELY(result == DONE)) Py_RETURN_NONE;
     if (result == FAILED) return NULL;
-    PyObject *method = PyObject_GetAttr(callable, plainly);
-    if (!method) return NULL;
-    PyObject *returned = PyObject_Vectorcall(method, args, (size_t)count, names);
-    Py_DECREF(method);
+    PyObject *returned = call_plainly(callable, plainly, args, count, names);
     forget_answer();
     return returned;
 }
@@ -399,6 +397,7 @@ static PyObject *prepared_new(PyTypeObject *type, PyObject *args, PyObject *kwar
  * name or None, slot's name or None, allocation or None). False where there is no such plan: every call is Python's then. */
 static PyObject *prepared_compile(PyObject *object, PyObject *arguments)
 {
+    IN_CORE;
     PreparedState *self = (PreparedState *)object;
     PyObject *kernel_object, *lane, *codes, *places, *extra;
     const char *image;
@@ -473,6 +472,7 @@ failed:
 
 static PyObject *get_remembered(PreparedState *self, void *closure)
 {
+    IN_CORE;
     (void)closure;
     if (!self->remembered && !(self->remembered = PyDict_New())) return NULL;
     return Py_NewRef(self->remembered);
@@ -480,6 +480,7 @@ static PyObject *get_remembered(PreparedState *self, void *closure)
 
 static int set_remembered(PreparedState *self, PyObject *value, void *closure)
 {
+    IN_CORE;
     (void)closure;
     if (!value || !PyDict_Check(value)) {
         PyErr_SetString(PyExc_TypeError, "what is remembered is a dict");

@@ -199,6 +199,7 @@ static int mark_traverse(Mark *self, visitproc visit, void *arg)
 /* A mark is read as the launch that it stands for. */
 static Record *mark_record(Mark *mark)
 {
+    IN_CORE;
     if (mark->holder->latest) return record_of(mark->holder->latest, mark->item);
     PyErr_SetString(PyExc_AttributeError, "a launch that was not made");
     return NULL;
@@ -840,6 +841,7 @@ end:
 
 static PyObject *sequence_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
 {
+    IN_CORE;
     SequenceState *self = (SequenceState *)callable;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
     outcome result = PYTHON;
@@ -860,11 +862,7 @@ static PyObject *sequence_call(PyObject *callable, PyObject *const *args, size_t
         return returned;
     }
     if (result == FAILED) return NULL;
-    PyObject *method = PyObject_GetAttr(callable, sequence_plainly);
-    if (!method) return NULL;
-    PyObject *returned = PyObject_Vectorcall(method, args, (size_t)count, names);
-    Py_DECREF(method);
-    return returned;
+    return call_plainly(callable, sequence_plainly, args, count, names);
 }
 
 /* ---------------------------------------------------------------- making it */
@@ -1149,6 +1147,7 @@ failed_early:
 /* `_compile(gpu, launches)`: each launch is (kernel, shape, codes, image, allocations, site, ((argument, slot), …)). */
 static PyObject *sequence_compile(PyObject *object, PyObject *arguments)
 {
+    IN_CORE;
     SequenceState *self = (SequenceState *)object;
     PyObject *gpu, *launches;
     if (!PyArg_ParseTuple(arguments, "OO!", &gpu, &PyTuple_Type, &launches)) return NULL;
@@ -1164,6 +1163,7 @@ static PyObject *sequence_compile(PyObject *object, PyObject *arguments)
 /* `_use_recorded(use, keeper)`: the driver has recorded what was compiled, to be queued as one command. */
 static PyObject *sequence_use_recorded(PyObject *object, PyObject *arguments)
 {
+    IN_CORE;
     Run *run = ((SequenceState *)object)->run;
     PyObject *use, *keeper;
     if (!PyArg_ParseTuple(arguments, "OO", &use, &keeper)) return NULL;
@@ -1179,6 +1179,7 @@ static PyObject *sequence_use_recorded(PyObject *object, PyObject *arguments)
 
 static PyObject *sequence_let_go(PyObject *self, PyObject *ignored)
 {
+    IN_CORE;
     (void)ignored;
     sequence_drop_run((SequenceState *)self);
     Py_RETURN_NONE;
@@ -1186,6 +1187,7 @@ static PyObject *sequence_let_go(PyObject *self, PyObject *ignored)
 
 static PyObject *sequence_get_remembered(SequenceState *self, void *closure)
 {
+    IN_CORE;
     (void)closure;
     if (!self->remembered && !(self->remembered = PyDict_New())) return NULL;
     return Py_NewRef(self->remembered);
@@ -1193,6 +1195,7 @@ static PyObject *sequence_get_remembered(SequenceState *self, void *closure)
 
 static int sequence_set_remembered(SequenceState *self, PyObject *value, void *closure)
 {
+    IN_CORE;
     (void)closure;
     if (!value || !PyDict_Check(value)) {
         PyErr_SetString(PyExc_TypeError, "what is remembered is a dict");
@@ -1237,6 +1240,7 @@ static PyObject *sequence_new(PyTypeObject *type, PyObject *args, PyObject *kwar
 
 static PyObject *sequence_has_recorded(SequenceState *self, void *closure)
 {
+    IN_CORE;
     (void)closure;
     Run *run = self->run;
     return PyBool_FromLong(run && run->recorded && run->recorded->use[RECORDED_ADDRESS]);
