@@ -192,22 +192,22 @@ def _times_for_wall(loop: Callable[[int], None]) -> int:
 
 
 def _wall(loops: list[Callable[[int], None]], times: int) -> float:
-    """Seconds until every loop, each in a thread of its own, has gone round so often; the threads start together."""
-    gate = threading.Barrier(len(loops) + 1)
+    """Seconds from the first loop's start to the last one's end, each in a thread of its own, which begin together."""
+    gate = threading.Barrier(len(loops))
+    started: list[float] = []
     ended: list[float] = []
 
     def work(loop: Callable[[int], None]) -> None:
         gate.wait()
+        started.append(time.perf_counter())
         loop(times)
         ended.append(time.perf_counter())
 
     threads = [threading.Thread(target=work, args=(loop,)) for loop in loops]
     for thread in threads:
         thread.start()
-    gate.wait()
-    started = time.perf_counter()
     for thread in threads:
         thread.join()
     if len(ended) != len(loops):
         raise RuntimeError("a thread of the benchmark ended with an error")
-    return max(ended) - started
+    return max(ended) - min(started)

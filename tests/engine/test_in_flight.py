@@ -237,3 +237,67 @@ def test_a_finaliser_may_free_in_the_middle_of_a_driver_call(gpu):
     with pytest.raises(InvalidPointer, match="freed at"):
         gpu.free(pointer)
     del other
+
+
+def test_a_launch_of_another_thread_in_the_middle_of_a_free_is_seen(gpu, monkeypatch):
+    """Memory that another thread launches with between free's look for uses and its end is refused, and stays alive."""
+    kernel, buffer = gpu.kernel("m", "k"), gpu.buffer(8)
+    kernel[1, 1](buffer)
+    gpu.synchronize()
+    look, looks = gpu._in_flight.pending_uses, []
+
+    def look_and_let_another_launch(block):
+        found = look(block)
+        if not looks:
+            looks.append(block)
+            thread = threading.Thread(target=lambda: kernel[1, 1](buffer))
+            thread.start()
+            thread.join()
+        return found
+
+    monkeypatch.setattr(gpu._in_flight, "pending_uses", look_and_let_another_launch)
+    with pytest.raises(AllocationInUse, match="still used by launch"):
+        buffer.free()
+    kernel[1, 1](buffer)
+    gpu.synchronize()
+    buffer.free()
+    assert gpu.live_bytes() == 0
+
+
+def test_memory_that_is_about_to_be_freed_is_refused_to_a_launch_of_another_thread(gpu, monkeypatch):
+    """Once free has marked a block, and looks again for uses, no other thread launches with it."""
+    kernel, buffer = gpu.kernel("m", "k"), gpu.buffer(8)
+    kernel[1, 1](buffer)
+    gpu.synchronize()
+    mark, refused = gpu._ledger.mark, []
+
+    def mark_and_let_another_launch(block, how):
+        marked = mark(block, how)
+
+        def launch():
+            try:
+                kernel[1, 1](buffer)
+            except InvalidPointer as error:
+                refused.append(str(error))
+
+        thread = threading.Thread(target=launch)
+        thread.start()
+        thread.join()
+        return marked
+
+    monkeypatch.setattr(gpu._ledger, "mark", mark_and_let_another_launch)
+    buffer.free()
+    assert len(refused) == 1
+    assert "freed at" in refused[0]
+    assert gpu.live_bytes() == 0
+
+
+def test_a_copy_that_is_refused_leaves_its_other_memory_free_to_go(gpu):
+    """Of a copy whose source is gone the destination is not in use."""
+    target, source = gpu.buffer(8), gpu.buffer(8)
+    pointer = source.ptr
+    source.free()
+    with pytest.raises(InvalidPointer):
+        gpu.copy_d2d(target.ptr, pointer, 8)
+    target.free()
+    assert gpu.live_bytes() == 0

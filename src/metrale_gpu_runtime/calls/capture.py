@@ -260,6 +260,11 @@ class CaptureCalls(QueueingCalls):
                 self._order_birth(block, lane)
             for block in blocks:
                 block.uses[lane.handle] = block.last_use = launch
+            # Once all are noted: another thread that frees one marks it, and then looks for uses (`free`).
+            for block in blocks:
+                if block.gone:
+                    launch.sequence = lane.issued
+                    raise dead_pointer(block.base, block, graph.name)
             lane.ring.append(launch)
             try:
                 self._ask(lane, ours.apply, self._driver, [(at, records[at]) for at in ours.nodes])

@@ -124,15 +124,18 @@ class LaunchCalls(QueueingCalls):
             )
             for allocation in record.allocations:
                 block = allocation.block
-                if block.gone:
-                    launch.sequence -= 1
-                    raise dead_pointer(block.base, block, f"{record.kernel_name}: argument")
-                if block.born is not None:
+                if block.born is not None and not block.gone:
                     # Should that fail, what was marked before is in use no longer than what is queued already.
                     launch.sequence = lane.issued
                     self._order_birth(block, lane)
                     launch.sequence = lane.issued + 1
                 block.uses[lane.handle] = launch
+            # Once all are noted: another thread that frees one marks it, and then looks for uses (`free`).
+            for allocation in record.allocations:
+                block = allocation.block
+                if block.gone:
+                    launch.sequence = lane.issued
+                    raise dead_pointer(block.base, block, f"{record.kernel_name}: argument")
             lane.ring.append(launch)
             is_lent = False
             try:

@@ -104,11 +104,11 @@ class LazyCalls(MemoryCalls):
     def _let_go(self, buffer: LazyBuffer, how: str) -> None:
         block = buffer.allocation.block
         with buffer.mapping.lock:
-            if block.gone:
+            if not self._ledger.retire(block, how):
                 return
             if self._in_flight.pending_uses(block):
-                # What could not be waited for may still run.
-                self._retire(block, "release", how)
+                # What could not be waited for, or was queued meanwhile, may still run.
+                self._in_flight.defer(block)
             else:
                 self._free_block(block, how)
 

@@ -74,19 +74,28 @@ class MemoryCalls(QueueingCalls):
             # driver may hold a lock. The next call does it.
             self._retire(block, "free", f"freed at {call_site(2)}")
             return
+        how = f"freed at {call_site(2)}"
         if not self.is_lost:
             self._settle()
             pending = self._in_flight.pending_uses(block)
             if any(self._lanes[use.stream].has_failed_wait for use in pending):
                 # The wait for that stream has failed already, and said so; a clean-up need not fail as well.
-                self._retire(block, "free", f"freed at {call_site(2)}")
+                self._retire(block, "free", how)
                 return
+            if not pending:
+                # Another thread may be queueing work that uses it: that notes its use and then looks whether the block
+                # is marked, so that one of the two sees the other.
+                if not self._ledger.mark(block, how):
+                    raise self._gone_already(block, block.base, "free")
+                pending = self._in_flight.pending_uses(block)
+                if pending:
+                    self._ledger.unmark(block)
             if pending:
                 raise AllocationInUse(
                     f"free: {block} is still used by {pending[-1]}; synchronize that stream first, or give the memory "
                     "back in stream order with free_async"
                 )
-        if not self._free_block(block, f"freed at {call_site(2)}"):
+        if not self._free_block(block, how):
             raise self._gone_already(block, block.base, "free")
 
     def free_async(self, pointer: object, stream: Stream | int | None = None) -> None:

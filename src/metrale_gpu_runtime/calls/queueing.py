@@ -184,10 +184,12 @@ class QueueingCalls(OrderingCalls):
             operation = QueuedOperation(lane.handle, lane.issued + 1, describe)
             for pointer in pointers:
                 if pointer.allocation is not None:
-                    block = pointer.allocation.block
-                    if block.gone:
-                        raise dead_pointer(pointer.address, block, kind)
-                    block.uses[lane.handle] = operation
+                    pointer.allocation.block.uses[lane.handle] = operation
+            # Once all are noted: another thread that frees one marks it, and then looks for uses (`free`).
+            for pointer in pointers:
+                if pointer.allocation is not None and pointer.allocation.block.gone:
+                    operation.sequence = lane.issued
+                    raise dead_pointer(pointer.address, pointer.allocation.block, kind)
             is_lent = False
             try:
                 self._lend(lent)

@@ -114,6 +114,19 @@ class Ledger:
             block.token = None
             return True
 
+    def mark(self, block: Block, how: str) -> bool:
+        """Refuse new uses of a block that is about to be removed, if nothing uses it. False when it is gone already."""
+        with self._lock:
+            if block.gone:
+                return False
+            block.gone, block.has_pending_free = how, True
+            return True
+
+    def unmark(self, block: Block) -> None:
+        """Let a marked block live on."""
+        with self._lock:
+            block.gone, block.has_pending_free = "", False
+
     def find(self, address: int, nbytes: int = 1) -> Block | None:
         """The live block that holds these bytes; none at all (0) may also lie at its end."""
         with self._lock:

@@ -51,6 +51,15 @@ class Ring(deque[Any]):
     def __init__(self) -> None:
         super().__init__(maxlen=RING_LENGTH)
 
+    def __iter__(self) -> Iterator[Any]:
+        """Those that are there at this moment."""
+        while True:
+            try:
+                return iter([*super().__iter__()])
+            except RuntimeError:
+                # Another thread has launched meanwhile: without an interpreter lock nothing keeps it from that.
+                continue
+
     def reached(self, sequence: int) -> None:
         """Forget those up to this number: they are done."""
         while self and self[0].sequence <= sequence:
