@@ -33,6 +33,7 @@ typedef struct {
     uint32_t held_count;
     bool is_sealed;
     uint64_t serial; /* of the plan that `parameters` are for */
+    PyThreadState *taker; /* the thread that is handing it to Python just now */
     PyObject *held[INLINED]; /* allocations, and what stands behind them */
     BlockState *blocks[INLINED];
     void *parameters[INLINED];
@@ -108,7 +109,11 @@ static void builder_drop(BuilderState *self)
 static int builder_spill(BuilderState *self)
 {
     KernelState *kernel = self->kernel;
-    if (!kernel) return 0;
+    if (!kernel) {
+        if (LIKELY(!self->taker || self->taker == PyThreadState_Get())) return 0;
+        PyErr_SetString(PyExc_RuntimeError, "a launch is described by one thread at a time; another one is in the midst of it");
+        return -1;
+    }
     builder_expect_nothing(self);
     PyObject *arguments = PyList_New(self->count);
     if (!arguments) return -1;
@@ -139,8 +144,10 @@ static int builder_spill(BuilderState *self)
     self->kernel = NULL;
     builder_drop(self);
     PyObject_GC_Track(self);
+    self->taker = PyThreadState_Get();
     PyObject *returned =
         PyObject_CallMethodObjArgs((PyObject *)self, take_over, kernel, shape, arguments, sealed, NULL);
+    self->taker = NULL;
     Py_DECREF(kernel);
     Py_DECREF(shape);
     Py_DECREF(arguments);

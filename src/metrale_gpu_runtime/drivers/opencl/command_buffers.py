@@ -86,10 +86,10 @@ class CommandBuffer:
             self._release(pointer)
         kernels.clear()
 
-    def __del__(self) -> None:
-        # At the interpreter's end the driver may be gone already, and the process takes all with it. There is no
-        # pointer where Ctrl-C came in the midst of __init__.
-        if hasattr(self, "pointer") and not sys.is_finalizing():
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        # At the interpreter's end the driver may be gone already, and so may this module's names; the process takes all
+        # with it. There is no pointer where Ctrl-C came in the midst of __init__.
+        if hasattr(self, "pointer") and not is_finalizing():
             self.use[CALLS] = 0
             self.let_go()
 

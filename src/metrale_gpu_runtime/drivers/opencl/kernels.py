@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from ...errors import DriverError
@@ -35,11 +36,11 @@ class ClKernel:
         self._check(code.value, "clCreateKernel")
         self.pointer = int(made or 0)
 
-    def __del__(self) -> None:
-        # At the interpreter's end the driver may be gone already, and the process takes all with it. There is no
-        # pointer where Ctrl-C came before __init__ had begun.
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        # At the interpreter's end the driver may be gone already, and so may this module's names; the process takes all
+        # with it. There is no pointer where Ctrl-C came before __init__ had begun.
         pointer = getattr(self, "pointer", 0)
-        if pointer and not sys.is_finalizing():
+        if pointer and not is_finalizing():
             self._bindings.calls.release_kernel(pointer)
 
     # ------------------------------------------------ arguments
