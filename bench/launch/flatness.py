@@ -29,7 +29,7 @@ MODULES, KERNELS, ALLOCATIONS, STREAMS, LAUNCHES = 1_000, 1_000, 100_000, 1_000,
 FEW_ALLOCATIONS = 10
 SEQUENCES = {f"sequence of {length:,} launches": length for length in (100, 1_000, 10_000)}
 """Two threads overlap in what a sequence does with the interpreter lock released: the longer, the more of it."""
-THREAD_ROUNDS, THREAD_SECONDS = 60, 0.005
+THREAD_ROUNDS, THREAD_SECONDS = 40, 0.02
 SCALES = 1.7
 """What two threads on two processors must reach together, over one alone."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -272,3 +273,33 @@ def test_where_there_is_no_pool_it_is_as_alloc():
         assert [call.nbytes for call in gpu.log.of(Alloc)] == [64]
         assert not gpu.log.of(AllocAsync)
         assert not gpu.log.of(FreeAsync)
+
+
+def test_a_launch_of_another_thread_in_the_middle_of_free_async_is_refused(gpu, monkeypatch):
+    """Another thread's launch on another stream, between free_async's look for uses and its end, does not get the memory."""
+    kernel = gpu.kernel("m", "k")
+    with gpu.create_stream() as home, gpu.create_stream() as other:
+        pointer = gpu.alloc_async(64, home)
+        kernel[1, 1, 0, other](pointer)
+        other.synchronize()
+        look, outcomes = gpu._in_flight.pending_uses, []
+
+        def launch():
+            try:
+                kernel[1, 1, 0, other](pointer)
+                outcomes.append("launched")
+            except mg.InvalidPointer:
+                outcomes.append("refused")
+
+        def look_and_let_another_launch(block):
+            found = look(block)
+            if not outcomes:
+                thread = threading.Thread(target=launch)
+                thread.start()
+                thread.join()
+            return found
+
+        monkeypatch.setattr(gpu._in_flight, "pending_uses", look_and_let_another_launch)
+        gpu.free_async(pointer, home)
+        assert outcomes == ["refused"]
+        assert gpu.live_bytes() == 0

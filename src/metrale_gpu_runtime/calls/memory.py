@@ -316,10 +316,13 @@ class MemoryCalls(QueueingCalls):
             return False
         with lane.lock:
             lane.check_open()
-            if any(use.stream != lane.handle for use in self._in_flight.pending_uses(block)):
-                return False
-            if not self._ledger.remove(block, f"given to free_async at {site}"):
+            how = f"given to free_async at {site}"
+            if not self._ledger.mark(block, how):
                 raise self._gone_already(block, block.base, "free_async")
+            if any(use.stream != lane.handle for use in self._in_flight.pending_uses(block)):
+                self._ledger.unmark(block)
+                return False
+            self._ledger.remove(block, how)
             self._clean_up(self._driver_give_back, self._driver.free_async, block.driver_base, lane.handle)
             lane.issued += 1
         return True
