@@ -21,7 +21,7 @@ from ..trace.operations import QueuedGraph, describe_operations
 from ..trace.site import call_site
 from .driver_graphs import CapturedNodes, DriverGraph, ReplayNeeds
 from .launching import RecordedRecord
-from .queueing import QueueingCalls, RecordedCall
+from .queueing import QueueingCalls, RecordedCall, note_uses
 from .streams import RecordedEvent
 
 if TYPE_CHECKING:
@@ -258,13 +258,9 @@ class CaptureCalls(QueueingCalls):
                 if block.gone:
                     raise dead_pointer(block.base, block, graph.name)
                 self._order_birth(block, lane)
+            note_uses(launch, lane, [(block.base, block) for block in blocks], graph.name)
             for block in blocks:
-                block.uses[lane.handle] = block.last_use = launch
-            # Once all are noted: another thread that frees one marks it, and then looks for uses (`free`).
-            for block in blocks:
-                if block.gone:
-                    launch.sequence = lane.issued
-                    raise dead_pointer(block.base, block, graph.name)
+                block.last_use = launch
             lane.ring.append(launch)
             try:
                 self._ask(lane, ours.apply, self._driver, [(at, records[at]) for at in ours.nodes])

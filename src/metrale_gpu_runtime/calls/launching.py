@@ -13,7 +13,7 @@ from ..memory.pointers import PointerValue, dead_pointer
 from ..memory.producers import Producer
 from ..trace.launches import LaunchRecord
 from ..trace.operations import QueuedLaunch
-from .queueing import QueueingCalls
+from .queueing import QueueingCalls, note_uses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,6 +112,10 @@ class LaunchCalls(QueueingCalls):
         handover = self._hand_over(lane, record.producers) if record.producers else None
         with lane.lock:
             lane.check_open()
+            blocks = [allocation.block for allocation in record.allocations]
+            for block in blocks:
+                if block.born is not None and not block.gone:
+                    self._order_birth(block, lane)
             launch = QueuedLaunch(
                 lane.handle,
                 lane.issued + 1,
@@ -122,20 +126,7 @@ class LaunchCalls(QueueingCalls):
                 record.arguments,
                 record.site,
             )
-            for allocation in record.allocations:
-                block = allocation.block
-                if block.born is not None and not block.gone:
-                    # Should that fail, what was marked before is in use no longer than what is queued already.
-                    launch.sequence = lane.issued
-                    self._order_birth(block, lane)
-                    launch.sequence = lane.issued + 1
-                block.uses[lane.handle] = launch
-            # Once all are noted: another thread that frees one marks it, and then looks for uses (`free`).
-            for allocation in record.allocations:
-                block = allocation.block
-                if block.gone:
-                    launch.sequence = lane.issued
-                    raise dead_pointer(block.base, block, f"{record.kernel_name}: argument")
+            note_uses(launch, lane, [(block.base, block) for block in blocks], f"{record.kernel_name}: argument")
             lane.ring.append(launch)
             is_lent = False
             try:
@@ -149,12 +140,12 @@ class LaunchCalls(QueueingCalls):
                 launch.sequence = lane.issued
                 if is_lent:
                     self._take_back(lent)
-                self._refused(lane, launch, [each.block for each in record.allocations], error, record)
+                self._refused(lane, launch, blocks, error, record)
                 raise
             lane.issued = launch.sequence
             # Only now: one that is not queued must not hide who used the memory last, should that one have failed.
-            for allocation in record.allocations:
-                allocation.block.last_use = launch
+            for block in blocks:
+                block.last_use = launch
             if lane.is_synchronous:
                 self._progress.count += 1
         if handover is not None:

@@ -69,12 +69,12 @@ class MemoryCalls(QueueingCalls):
         block = self._block_to_free(pointer, "free")
         if block is None:
             return
+        how = f"freed at {call_site(2)}"
         if self._threads.__dict__.get("is_asking"):
             # A finaliser of the caller's, run by the collector in the middle of a driver call of this very thread: the
             # driver may hold a lock. The next call does it.
-            self._retire(block, "free", f"freed at {call_site(2)}")
+            self._retire(block, "free", how)
             return
-        how = f"freed at {call_site(2)}"
         if not self.is_lost:
             self._settle()
             pending = self._in_flight.pending_uses(block)

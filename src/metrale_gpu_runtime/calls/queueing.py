@@ -93,6 +93,20 @@ class RecordedCall:
         return self._describe()
 
 
+def note_uses(operation: QueuedOperation, lane: Lane, used: Sequence[tuple[int, Block]], what: str) -> None:
+    """Enter an operation as what uses these blocks, each with the address that names it, and see that all are there.
+
+    In this order: another thread that frees one marks it first, and looks for uses then (`MemoryCalls.free`). Raises
+    InvalidPointer for one that is gone; they are in use no longer than what is queued already then.
+    """
+    for _, block in used:
+        block.uses[lane.handle] = operation
+    for address, block in used:
+        if block.gone:
+            operation.sequence = lane.issued
+            raise dead_pointer(address, block, what)
+
+
 class QueueingCalls(OrderingCalls):
     """The part of GpuBackend through which all copies and fills go."""
 
@@ -182,14 +196,8 @@ class QueueingCalls(OrderingCalls):
                 if pointer.allocation is not None and pointer.allocation.block.born is not None:
                     self._order_birth(pointer.allocation.block, lane)
             operation = QueuedOperation(lane.handle, lane.issued + 1, describe)
-            for pointer in pointers:
-                if pointer.allocation is not None:
-                    pointer.allocation.block.uses[lane.handle] = operation
-            # Once all are noted: another thread that frees one marks it, and then looks for uses (`free`).
-            for pointer in pointers:
-                if pointer.allocation is not None and pointer.allocation.block.gone:
-                    operation.sequence = lane.issued
-                    raise dead_pointer(pointer.address, pointer.allocation.block, kind)
+            used = [(each.address, each.allocation.block) for each in pointers if each.allocation is not None]
+            note_uses(operation, lane, used, kind)
             is_lent = False
             try:
                 self._lend(lent)

@@ -108,9 +108,8 @@ class Ledger:
     def retire(self, block: Block, how: str) -> bool:
         """Let its pointers be dead from now on; it stays on the books until it is removed. False when they are dead."""
         with self._lock:
-            if block.gone:
+            if not self.mark(block, how):
                 return False
-            block.gone, block.has_pending_free = how, True
             block.token = None
             return True
 

@@ -600,6 +600,24 @@ DEALLOC(LaneState)
         return 0;                                                                                     \
     }
 
+/* An attribute that the core reads: set and read with its lock. Python sees None where there is nothing. */
+#define OBJECT_ATTRIBUTE(owner, field)                                                \
+    static PyObject *owner##_get_##field(owner *self, void *closure)                  \
+    {                                                                                 \
+        IN_CORE;                                                                      \
+        (void)closure;                                                                \
+        return Py_NewRef(self->field ? self->field : Py_None);                        \
+    }                                                                                 \
+    static int owner##_set_##field(owner *self, PyObject *value, void *closure)       \
+    {                                                                                 \
+        IN_CORE;                                                                      \
+        (void)closure;                                                                \
+        Py_XSETREF(self->field, Py_XNewRef(value));                                   \
+        return 0;                                                                     \
+    }
+#define OBJECT_GETTER(owner, name, field, doc) \
+    {name, (getter)owner##_get_##field, (setter)owner##_set_##field, doc, NULL}
+
 TYPED_SETTER(LaneState, lock, Py_TYPE(value) == &Lock_Type, "a Lock")
 TYPED_SETTER(LaneState, ring, Py_TYPE(value) == &Ring_Type, "a Ring")
 TYPED_SETTER(LaneState, gone, PyUnicode_CheckExact(value), "text")

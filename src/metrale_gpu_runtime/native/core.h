@@ -87,24 +87,6 @@ static inline Section *core_pause(void) { return NULL; }
 static inline void core_resume(Section *section) { (void)section; }
 #endif
 
-/* An attribute that the core reads: set and read with its lock. Python sees None where there is nothing. */
-#define OBJECT_ATTRIBUTE(owner, field)                                                \
-    static PyObject *owner##_get_##field(owner *self, void *closure)                  \
-    {                                                                                 \
-        IN_CORE;                                                                      \
-        (void)closure;                                                                \
-        return Py_NewRef(self->field ? self->field : Py_None);                        \
-    }                                                                                 \
-    static int owner##_set_##field(owner *self, PyObject *value, void *closure)       \
-    {                                                                                 \
-        IN_CORE;                                                                      \
-        (void)closure;                                                                \
-        Py_XSETREF(self->field, Py_XNewRef(value));                                   \
-        return 0;                                                                     \
-    }
-#define OBJECT_GETTER(owner, name, field, doc) \
-    {name, (getter)owner##_get_##field, (setter)owner##_set_##field, doc, NULL}
-
 /* ---------------------------------------------------------------- values (encode.c) */
 
 /* What an argument is, in one byte: equal lists of codes are laid out and checked alike. */
