@@ -336,13 +336,14 @@ class KernelLaunch(BuilderState):
     def check(self, site: str | None = None) -> CheckedLaunch:
         """Check everything now, without launching. Raises what `launch` would raise before the driver is called."""
         self._spill()
-        if self._checked is None:
+        checked = self._checked
+        if checked is None:
             geometry = self._kernel.geometry_of(*self._grid.as_tuple(), *self._block.as_tuple(), self._shared_mem)
             if self._cluster is not None or self._cooperative or self._attributes is not None:
                 geometry = replace(
                     geometry, cluster=self._cluster, cooperative=self._cooperative, attributes=self._attributes
                 )
-            self._checked = check_launch(
+            self._checked = checked = check_launch(
                 self._gpu,
                 self._kernel,
                 geometry,
@@ -351,7 +352,7 @@ class KernelLaunch(BuilderState):
                 self._uses,
                 site if site is not None else call_site(2),
             )
-        return self._checked
+        return checked
 
     def launch(self, stream: Stream | int | None = None) -> None:
         """Check and launch on `stream` (None and 0: the backend's default stream).

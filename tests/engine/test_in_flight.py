@@ -301,3 +301,25 @@ def test_a_copy_that_is_refused_leaves_its_other_memory_free_to_go(gpu):
         gpu.copy_d2d(target.ptr, pointer, 8)
     target.free()
     assert gpu.live_bytes() == 0
+
+
+def test_a_stream_that_another_thread_destroys_in_the_middle_of_a_free_is_no_key_error(gpu, monkeypatch):
+    """The use that free has found is told of, though its stream is gone by then."""
+    kernel, buffer, stream = gpu.kernel("m", "k"), gpu.buffer(8), gpu.create_stream()
+    kernel[1, 1, 0, stream](buffer)
+    look = gpu._in_flight.pending_uses
+
+    def look_and_let_another_destroy(block):
+        found = look(block)
+        thread = threading.Thread(target=stream.close)
+        thread.start()
+        thread.join()
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(gpu._in_flight, "pending_uses", look_and_let_another_destroy)
+        with pytest.raises(AllocationInUse, match="still used by launch"):
+            buffer.free()
+    gpu.synchronize()
+    buffer.free()
+    assert gpu.live_bytes() == 0

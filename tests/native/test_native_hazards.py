@@ -6,6 +6,7 @@ import contextlib
 import gc
 import importlib.util
 import os
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -218,6 +219,44 @@ def test_a_prepared_launch_may_be_called_while_a_slots_former_value_goes() -> No
     assert native("called_by_a_finaliser") == ["launch 4", "launch 4"]
 
 
+def free_in_the_midst() -> tuple[str, list[str]]:
+    """A launch of two buffers, and the end of what the first remembers as its last use frees the second."""
+    import metrale_gpu_runtime as mg
+    from metrale_gpu_runtime.trace.operations import QueuedOperation
+
+    world = _world()
+    gpu, pair = world.gpu, world.kernels["pair"]
+    first, second = gpu.empty(16, mg.f32), gpu.empty(16, mg.f32)
+    for _ in range(3):
+        pair[1, 32](first, second)
+    gpu.synchronize()
+
+    class Work:
+        def __call__(self) -> str:
+            return "work"
+
+        def __del__(self) -> None:
+            gpu.free(second)
+
+    lane = gpu._default_lane
+    first.allocation.block.uses[lane.handle] = QueuedOperation(lane.handle, lane.issued, Work())
+    try:
+        pair[1, 32](first, second)
+        outcome = "launched"
+    except mg.InvalidPointer:
+        outcome = "refused"
+    pair[1, 32](first, gpu.empty(16, mg.f32))
+    gpu.synchronize()
+    violations = [str(each) for each in world.driver.violations()]
+    world.close()
+    return outcome, violations
+
+
+def test_memory_that_goes_in_the_midst_of_a_launch_is_not_launched_with() -> None:
+    """What a finaliser frees between the check of a launch's memory and the driver's call is refused."""
+    assert native("free_in_the_midst") == ("refused", [])
+
+
 # ---------------------------------------------------------------- threads, forks, ends
 
 
@@ -291,16 +330,19 @@ def fork_in_the_middle(count: int) -> list[int]:
 
     def work() -> None:
         while not stop.is_set():
-            for launch in forms.values():
-                launch(1)
+            for at in range(50):
+                for launch in forms.values():
+                    launch(at)
+            world.gpu.synchronize()
 
-    threads = [threading.Thread(target=work) for _ in range(3)]
+    threads = [threading.Thread(target=work) for _ in range(4)]
     for each in threads:
         each.start()
     statuses = []
     for _ in range(count):
         child = os.fork()
         if not child:
+            signal.alarm(30)  # one that waits for ever ends as well
             # The parent's backend is no child's to use: every form says so, or the child leaves it alone.
             status = 0
             for launch in forms.values():

@@ -89,8 +89,8 @@ class LazyCalls(MemoryCalls):
         self._check_freeable(block, block.base, "release")
         try:
             if not self.is_lost:
-                for use in self._in_flight.pending_uses(block):
-                    self._refuse_while_recording("release", self._lanes[use.stream])
+                for lane in self._in_flight.lanes_of(self._in_flight.pending_uses(block)):
+                    self._refuse_while_recording("release", lane)
                 self._wait_for_users(block)
         except CaptureError:
             raise

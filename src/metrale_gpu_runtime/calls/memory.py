@@ -78,7 +78,7 @@ class MemoryCalls(QueueingCalls):
         if not self.is_lost:
             self._settle()
             pending = self._in_flight.pending_uses(block)
-            if any(self._lanes[use.stream].has_failed_wait for use in pending):
+            if any(lane.has_failed_wait for lane in self._in_flight.lanes_of(pending)):
                 # The wait for that stream has failed already, and said so; a clean-up need not fail as well.
                 self._retire(block, "free", how)
                 return

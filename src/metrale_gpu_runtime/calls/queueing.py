@@ -96,12 +96,11 @@ class RecordedCall:
 def note_uses(operation: QueuedOperation, lane: Lane, used: Sequence[tuple[int, Block]], what: str) -> None:
     """Enter an operation as what uses these blocks, each with the address that names it, and see that all are there.
 
-    In this order: another thread that frees one marks it first, and looks for uses then (`MemoryCalls.free`). Raises
-    InvalidPointer for one that is gone; they are in use no longer than what is queued already then.
+    Each in this order: another thread that frees it marks it first, and then looks for uses (`MemoryCalls.free`).
+    Raises InvalidPointer for one that is gone; none is in use longer than what is queued already then.
     """
-    for _, block in used:
-        block.uses[lane.handle] = operation
     for address, block in used:
+        block.uses[lane.handle] = operation
         if block.gone:
             operation.sequence = lane.issued
             raise dead_pointer(address, block, what)

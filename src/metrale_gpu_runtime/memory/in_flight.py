@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .allocation import Block
@@ -53,6 +53,11 @@ class InFlight:
             if lane is not None and not lane.is_done(operation.sequence):
                 pending.append(operation)
         return pending
+
+    def lanes_of(self, uses: Iterable[QueuedOperation]) -> list[Lane]:
+        """The streams of these operations, by their numbers; another thread may have destroyed some meanwhile."""
+        lanes = (self._lanes.get(number) for number in sorted({use.stream for use in uses}))
+        return [lane for lane in lanes if lane is not None]
 
     def hold(self) -> None:
         """Give nothing back until `release`: a capture is under way, which some drivers lose by a free."""
@@ -136,8 +141,8 @@ class InFlight:
     def lanes_waited_for(self) -> list[Lane]:
         """The streams that hold something back."""
         with self._lock:
-            numbers = {use.stream for block in self._waiting.values() for use in self.pending_uses(block)}
-        return [lane for lane in (self._lanes.get(number) for number in sorted(numbers)) if lane is not None]
+            uses = [use for block in self._waiting.values() for use in self.pending_uses(block)]
+        return self.lanes_of(uses)
 
     def is_waiting(self, block: Block) -> bool:
         """True for a block that will be given back."""

@@ -43,6 +43,11 @@ else:
                     )
                 from . import plain as core
 
+# Where the core has a lock of its own.
+_before_fork, _after_fork = getattr(core, "before_fork", None), getattr(core, "after_fork", None)
+if _before_fork is not None and _after_fork is not None and hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+
 launch_core: str = PYTHON if core.__name__.endswith("plain") else NATIVE
 """Which launch core this process uses: "native" or "python"."""
 

@@ -295,7 +295,7 @@ static PyObject *ring_reached(PyObject *self, PyObject *sequence)
     if (reached == -1 && PyErr_Occurred()) return NULL;
     while (ring->count) {
         PyObject *oldest = ring->entries[ring->start];
-        int64_t number;
+        int64_t number = 0;
         if (Py_TYPE(oldest) == &RunCall_Type && run_call_last(oldest) > reached) {
             if (ring_expand(ring) < 0) return NULL;
             continue;
@@ -305,11 +305,14 @@ static PyObject *ring_reached(PyObject *self, PyObject *sequence)
         } else if (Py_TYPE(oldest) == &Record_Type) {
             number = ((Record *)oldest)->sequence;
         } else {
+            Py_INCREF(oldest); /* reading it may let others have their turn, who push it out */
             PyObject *given = PyObject_GetAttrString(oldest, "sequence");
-            if (!given) return NULL;
-            number = PyLong_AsLongLong(given);
-            Py_DECREF(given);
-            if (number == -1 && PyErr_Occurred()) return NULL;
+            if (given) number = PyLong_AsLongLong(given);
+            Py_XDECREF(given);
+            bool is_there = ring->count && ring->entries[ring->start] == oldest;
+            Py_DECREF(oldest);
+            if (!given || (number == -1 && PyErr_Occurred())) return NULL;
+            if (!is_there) continue;
         }
         if (number > reached) break;
         ring->start = (ring->start + 1) % RING_LENGTH;

@@ -141,10 +141,10 @@ static int builder_spill(BuilderState *self)
         /* Others have changed it meanwhile: what it is now. */
         return is_made ? builder_spill(self) : -1;
     }
+    self->taker = PyThreadState_Get(); /* before anything is let go of, and others have their turn */
     self->kernel = NULL;
     builder_drop(self);
     PyObject_GC_Track(self);
-    self->taker = PyThreadState_Get();
     PyObject *returned =
         PyObject_CallMethodObjArgs((PyObject *)self, take_over, kernel, shape, arguments, sealed, NULL);
     self->taker = NULL;

@@ -106,8 +106,11 @@ static PyObject *configure(PyObject *object, PyObject *key)
     self->extents = e;
     /* Kept for the next time that the very same key comes: one that holds nothing but numbers. */
     if (stream == Py_None) {
-        Py_XSETREF(kernel->latest_key, Py_NewRef(key));
-        Py_XSETREF(kernel->latest_configured, Py_NewRef(self));
+        PyObject *former_key = kernel->latest_key, *former = kernel->latest_configured;
+        kernel->latest_key = Py_NewRef(key);
+        kernel->latest_configured = Py_NewRef(self);
+        Py_XDECREF(former_key);
+        Py_XDECREF(former);
     }
     return (PyObject *)self;
 }
@@ -149,9 +152,10 @@ static PyObject *get_geometry(ConfiguredState *self, void *closure)
     (void)closure;
     if (!self->geometry) {
         const Extents *e = &self->extents;
-        self->geometry = PyObject_CallMethod((PyObject *)self->kernel, "geometry_of", "IIIIIII", e->grid[0], e->grid[1],
+        PyObject *made = PyObject_CallMethod((PyObject *)self->kernel, "geometry_of", "IIIIIII", e->grid[0], e->grid[1],
                                              e->grid[2], e->block[0], e->block[1], e->block[2], e->shared_mem);
-        if (!self->geometry) return NULL;
+        if (!made) return NULL;
+        Py_XSETREF(self->geometry, made); /* another thread may have been as quick */
     }
     return Py_NewRef(self->geometry);
 }
@@ -161,8 +165,9 @@ static PyObject *get_grid_slots(ConfiguredState *self, void *closure)
     IN_CORE;
     (void)closure;
     if (!self->grid_slots) {
-        self->grid_slots = PyObject_CallMethod((PyObject *)self->kernel, "no_grid_slots", NULL);
-        if (!self->grid_slots) return NULL;
+        PyObject *made = PyObject_CallMethod((PyObject *)self->kernel, "no_grid_slots", NULL);
+        if (!made) return NULL;
+        Py_XSETREF(self->grid_slots, made);
     }
     return Py_NewRef(self->grid_slots);
 }

@@ -209,6 +209,8 @@ INLINE outcome launch_here(Gate *gate, LaneState *lane, Plan *plan, const Extent
     }
     uint64_t current = 0;
     if (LIKELY(is_called) && UNLIKELY(gate->query(&current))) goto end;
+    /* Another thread may free one during the driver's call, and whatever is let go of below may do anything. */
+    for (uint32_t at = 0; at < block_count; at++) Py_INCREF(blocks[at]);
 
     Ring *ring = (Ring *)lane->ring;
     uint32_t nbytes = plan->nbytes;
@@ -234,7 +236,7 @@ INLINE outcome launch_here(Gate *gate, LaneState *lane, Plan *plan, const Extent
         record->code = caller_code(thread, &record->instruction);
     } else {
         result = FAILED;
-        goto end;
+        goto drop;
     }
     record->stream = lane->handle;
     record->sequence = lane->issued + 1;
@@ -250,23 +252,23 @@ INLINE outcome launch_here(Gate *gate, LaneState *lane, Plan *plan, const Extent
             Py_DECREF(record);
             PyErr_NoMemory();
             result = FAILED;
-            goto end;
+            goto drop;
         }
     }
     /* In whole words: both ends have room for that, and a call of memcpy costs as much as the copy. */
     unsigned char *remembered = record->image;
     for (uint32_t at = 0; at < nbytes; at += 8) memcpy(remembered + at, image + at, 8);
     for (uint32_t at = 0; at < block_count; at++) {
-        if (UNLIKELY(use_block(blocks[at], lane->handle, (PyObject *)record) != DONE)) {
+        outcome noted = use_block(blocks[at], lane->handle, (PyObject *)record);
+        /* Looked at once it is noted: who frees it marks it first, and then looks for uses. Python says what is wrong. */
+        if (UNLIKELY(noted != DONE || !is_empty_text(blocks[at]->gone))) {
+            result = noted == DONE ? PYTHON : FAILED;
             record->sequence = lane->issued;
+            record->rejected = true;
             if (is_pushed) ring_take_back(ring, (PyObject *)record);
-            Py_DECREF(record);
-            while (at) Py_DECREF(blocks[--at]);
-            result = FAILED;
-            goto end;
+            if (gate->ordinal == record->ordinal) gate->ordinal--;
+            goto done;
         }
-        /* Another thread may free it during the driver's call. */
-        Py_INCREF(blocks[at]);
     }
     if (UNLIKELY(!is_pushed)) ring_push(ring, (PyObject *)record);
     /* As it is remembered: what the caller has may be another thread's to change once the interpreter lock is let go of. */
@@ -302,6 +304,7 @@ INLINE outcome launch_here(Gate *gate, LaneState *lane, Plan *plan, const Extent
     answer.code = code;
 done:
     Py_DECREF(record);
+drop:
     for (uint32_t at = 0; at < block_count; at++) Py_DECREF(blocks[at]);
 end:
     lock_give(lock);

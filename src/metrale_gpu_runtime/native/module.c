@@ -47,7 +47,33 @@ static PyObject *is_usable_here(PyObject *self, PyObject *ignored)
     return PyBool_FromLong(is_served());
 }
 
+#ifdef Py_GIL_DISABLED
+/* Who forks has the core's lock meanwhile: in the child nobody else would be there to let go of it, nor to finish what it
+ * had begun. */
+static _Thread_local Entry forking;
+
+static PyObject *before_fork(PyObject *self, PyObject *ignored)
+{
+    (void)self;
+    (void)ignored;
+    core_enter(&forking);
+    Py_RETURN_NONE;
+}
+
+static PyObject *after_fork(PyObject *self, PyObject *ignored)
+{
+    (void)self;
+    (void)ignored;
+    core_leave(&forking);
+    Py_RETURN_NONE;
+}
+#endif
+
 static PyMethodDef functions[] = {
+#ifdef Py_GIL_DISABLED
+    {"before_fork", before_fork, METH_NOARGS, "Take the core's lock for a fork."},
+    {"after_fork", after_fork, METH_NOARGS, "Give it back, in the parent and in the child."},
+#endif
     {"is_usable_here", is_usable_here, METH_NOARGS, "Whether this is the interpreter of the process that the core serves."},
     {"call_directly", call_directly, METH_O, "Let a class on a base of this module be called without packing."},
     {NULL, NULL, 0, NULL},

@@ -650,9 +650,14 @@ static outcome submit_item(Run *run, LaneState *lane, RunCall *call, uint32_t at
     record->ordinal = ++gate->ordinal;
     outcome result = DONE;
     int64_t used = 0;
-    for (; used < count && result == DONE; used++) {
-        result = use_block(blocks[used], lane->handle, (PyObject *)record);
-        Py_INCREF(blocks[used]);
+    for (; used < count; used++) Py_INCREF(blocks[used]);
+    for (int64_t each = 0; each < count && result == DONE; each++) {
+        result = use_block(blocks[each], lane->handle, (PyObject *)record);
+        /* Looked at once it is noted, as for a single launch. */
+        if (UNLIKELY(result == DONE && !is_empty_text(blocks[each]->gone))) {
+            result = PYTHON;
+            if (gate->ordinal == record->ordinal) gate->ordinal--;
+        }
     }
     if (result == DONE) {
         ring_push((Ring *)lane->ring, (PyObject *)record);
@@ -822,16 +827,16 @@ failed:
     call->count = 0;
     undo_changes(run, lane->handle, first_change);
 end:
+    while (is_taken && run->change_count > first_change) { /* while the run is ours: another call has changes of its own */
+        Change change = run->changes[--run->change_count];
+        change_drop(&change);
+    }
     if (is_taken) run->is_busy = false;
     if (!is_begun) self->is_stale |= was_stale; /* nothing was written */
     lock_give(lock);
     Py_XDECREF(call);
     Py_XDECREF(former);
     Py_XDECREF(former_recorded);
-    while (run->change_count > first_change) {
-        Change change = run->changes[--run->change_count];
-        change_drop(&change);
-    }
     Py_DECREF(run);
     Py_XDECREF(read_from);
     while (former_count) Py_XDECREF(former_values[--former_count]);
