@@ -126,6 +126,7 @@ Record *record_new(void)
     }
     self->image = self->small;
     self->rejected = false;
+    self->origin = 0;
     self->site = NULL;
     return self;
 }
@@ -392,56 +393,118 @@ static PyObject *uses_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     (void)kwargs;
     Uses *self = (Uses *)type->tp_alloc(type, 0);
     if (!self) return NULL;
-    self->entries = self->inlined;
-    self->room = 2;
+    self->inlined[0].stream = NO_STREAM;
     return (PyObject *)self;
 }
 
 static int uses_set(Uses *self, int64_t stream, PyObject *operation)
 {
     for (uint32_t at = 0; at < self->count; at++) {
-        if (self->entries[at].stream == stream) {
-            PyObject *former = self->entries[at].operation;
-            self->entries[at].operation = Py_NewRef(operation);
+        Use *use = use_at(self, at);
+        if (use->stream == stream) {
+            PyObject *former = use->operation;
+            use->operation = Py_NewRef(operation);
             Py_DECREF(former);
             return 0;
         }
     }
-    if (self->count == self->room) {
-        size_t room = (size_t)self->room * 2;
-        Use *entries = PyMem_Malloc(room * sizeof(Use));
-        if (!entries) {
+    if (self->count == INLINED_USES + self->room) {
+        size_t room = (size_t)self->room * 2 + INLINED_USES;
+        Use *others = PyMem_Realloc(self->others, room * sizeof(Use));
+        if (!others) {
             PyErr_NoMemory();
             return -1;
         }
-        memcpy(entries, self->entries, self->count * sizeof(Use));
-        if (self->entries != self->inlined) PyMem_Free(self->entries);
-        self->entries = entries;
+        self->others = others;
         self->room = (uint32_t)room;
     }
-    self->entries[self->count++] = (Use){stream, Py_NewRef(operation)};
+    *use_at(self, self->count++) = (Use){stream, Py_NewRef(operation)};
     return 0;
+}
+
+/* Takes one away, whose operation the caller has from then on; the last takes its place. */
+static void uses_take(Uses *self, uint32_t at)
+{
+    *use_at(self, at) = *use_at(self, --self->count);
+    if (!self->count) self->inlined[0] = (Use){NO_STREAM, NULL};
 }
 
 static inline outcome use_block(BlockState *block, int64_t stream, PyObject *operation)
 {
-    Uses *uses = (Uses *)block->uses;
-    if (LIKELY(uses->count && uses->entries[0].stream == stream)) {
-        PyObject *former = uses->entries[0].operation;
-        uses->entries[0].operation = Py_NewRef(operation);
-        Py_DECREF(former);
-    } else if (uses_set(uses, stream, operation) < 0) {
-        return FAILED;
+    return uses_set((Uses *)block->uses, stream, operation) < 0 ? FAILED : DONE;
+}
+
+/* References by the number: one by one, each would wait for the count that the one before has written. */
+#if defined Py_GIL_DISABLED || defined Py_REF_DEBUG
+static inline void hold_times(PyObject *object, uint32_t times)
+{
+    while (times--) Py_INCREF(object);
+}
+
+static inline void let_go_times(PyObject *object, uint32_t times)
+{
+    while (times--) Py_DECREF(object);
+}
+#else
+static inline void hold_times(PyObject *object, uint32_t times) { Py_SET_REFCNT(object, Py_REFCNT(object) + times); }
+
+static inline void let_go_times(PyObject *object, uint32_t times)
+{
+    if (UNLIKELY(!times)) return;
+    Py_SET_REFCNT(object, Py_REFCNT(object) - (times - 1));
+    Py_DECREF(object);
+}
+#endif
+
+/* Notes an operation as its stream's latest in all the blocks that it names. Each is looked at once it is noted there: who
+ * frees it marks it first, and then looks for uses. PYTHON, with some of them noted, where one is gone. */
+INLINE outcome use_blocks(BlockState **blocks, uint32_t count, int64_t stream, PyObject *operation)
+{
+    /* In a loop it is one for nearly all of them. Borrowed until some of its references are taken from blocks. */
+    PyObject *former = count ? ((Uses *)blocks[0]->uses)->inlined[0].operation : NULL;
+    uint32_t times = 0, at = 0;
+    outcome result = DONE;
+    hold_times(operation, count);
+    while (at < count && LIKELY(result == DONE)) {
+        BlockState *block = blocks[at++];
+        Uses *uses = (Uses *)block->uses;
+        if (LIKELY(uses->inlined[0].stream == stream)) {
+            PyObject *one = uses->inlined[0].operation;
+            uses->inlined[0].operation = operation;
+            if (UNLIKELY(one != former)) {
+                let_go_times(former, times);
+                former = one;
+                times = 0;
+            }
+            times++;
+        } else {
+            result = use_block(block, stream, operation);
+            Py_DECREF(operation); /* that takes its own */
+        }
+        if (UNLIKELY(!block->is_plain) && result == DONE && !is_alive(block)) result = PYTHON;
     }
-    return DONE;
+    let_go_times(former, times);
+    let_go_times(operation, count - at);
+    return result;
 }
 
 /* Only of an operation that is queued: another must not hide who used the memory last, should that one have failed. */
-static inline void used_last(BlockState *block, PyObject *operation)
+INLINE void used_last(BlockState **blocks, uint32_t count, PyObject *operation)
 {
-    PyObject *last = block->last_use;
-    block->last_use = Py_NewRef(operation);
-    Py_XDECREF(last);
+    PyObject *former = count ? blocks[0]->last_use : NULL;
+    uint32_t times = 0;
+    hold_times(operation, count);
+    for (uint32_t at = 0; at < count; at++) {
+        PyObject *last = blocks[at]->last_use;
+        blocks[at]->last_use = operation;
+        if (UNLIKELY(last != former)) {
+            if (former) let_go_times(former, times);
+            former = last;
+            times = 0;
+        }
+        times++;
+    }
+    if (former) let_go_times(former, times);
 }
 
 static int uses_assign(PyObject *self, PyObject *key, PyObject *operation)
@@ -463,7 +526,7 @@ static PyObject *uses_get(PyObject *self, PyObject *key)
     int64_t stream = PyLong_AsLongLong(key);
     if (stream == -1 && PyErr_Occurred()) return NULL;
     for (uint32_t at = 0; at < uses->count; at++)
-        if (uses->entries[at].stream == stream) return Py_NewRef(uses->entries[at].operation);
+        if (use_at(uses, at)->stream == stream) return Py_NewRef(use_at(uses, at)->operation);
     PyErr_SetObject(PyExc_KeyError, key);
     return NULL;
 }
@@ -477,8 +540,8 @@ static PyObject *uses_list(PyObject *self, bool with_streams)
     PyObject *list = PyList_New(0);
     /* Making a tuple may run finalisers that note uses: the count is read each time. */
     for (uint32_t at = 0; list && at < uses->count; at++) {
-        PyObject *operation = Py_NewRef(uses->entries[at].operation);
-        PyObject *entry = with_streams ? Py_BuildValue("(LN)", (long long)uses->entries[at].stream, operation) : operation;
+        PyObject *operation = Py_NewRef(use_at(uses, at)->operation);
+        PyObject *entry = with_streams ? Py_BuildValue("(LN)", (long long)use_at(uses, at)->stream, operation) : operation;
         if (!entry || PyList_Append(list, entry) < 0) Py_CLEAR(list);
         Py_XDECREF(entry);
     }
@@ -490,14 +553,15 @@ static PyObject *uses_values(PyObject *self, PyObject *ignored) { (void)ignored;
 
 static int uses_traverse(Uses *self, visitproc visit, void *arg)
 {
-    for (uint32_t at = 0; at < self->count; at++) Py_VISIT(self->entries[at].operation);
+    for (uint32_t at = 0; at < self->count; at++) Py_VISIT(use_at(self, at)->operation);
     return 0;
 }
 
 static int uses_clear(Uses *self)
 {
     while (self->count) {
-        PyObject *last = self->entries[--self->count].operation;
+        PyObject *last = use_at(self, self->count - 1)->operation;
+        uses_take(self, self->count - 1);
         Py_DECREF(last);
     }
     return 0;
@@ -507,7 +571,7 @@ static void uses_dealloc(Uses *self)
 {
     PyObject_GC_UnTrack(self);
     uses_clear(self);
-    if (self->entries != self->inlined) PyMem_Free(self->entries);
+    PyMem_Free(self->others);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
@@ -558,6 +622,17 @@ PyTypeObject Uses_Type = {
 
 /* The pieces of text, uses and lock of a base are set when it is made and must have their types from then on. */
 
+/* What a launch looks at in one load, of what follows from more. */
+static inline void lane_settle(LaneState *lane)
+{
+    lane->is_plain = lane->gone && is_empty_text(lane->gone) && (!lane->capture || lane->capture == Py_None);
+}
+
+static inline void block_settle(BlockState *block)
+{
+    block->is_plain = is_alive(block) && (!block->born || block->born == Py_None);
+}
+
 static int LaneState_traverse(LaneState *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->lock);
@@ -570,6 +645,7 @@ static int LaneState_traverse(LaneState *self, visitproc visit, void *arg)
 
 static int LaneState_clear(LaneState *self)
 {
+    self->is_plain = false;
     Py_CLEAR(self->lock);
     Py_CLEAR(self->ring);
     Py_CLEAR(self->gone);
@@ -580,7 +656,8 @@ static int LaneState_clear(LaneState *self)
 }
 DEALLOC(LaneState)
 
-#define TYPED_SETTER(owner, field, test, what)                                                        \
+/* `settle`: done after each change, before anything is let go of. */
+#define TYPED_SETTER(owner, field, test, what, settle)                                                \
     static PyObject *owner##_get_##field(owner *self, void *closure)                                  \
     {                                                                                                 \
         IN_CORE;                                                                                      \
@@ -599,12 +676,15 @@ DEALLOC(LaneState)
             PyErr_SetString(PyExc_TypeError, #field " is " what);                                     \
             return -1;                                                                                \
         }                                                                                             \
-        Py_XSETREF(self->field, Py_NewRef(value));                                                    \
+        PyObject *former = self->field;                                                               \
+        self->field = Py_NewRef(value);                                                               \
+        settle;                                                                                       \
+        Py_XDECREF(former);                                                                           \
         return 0;                                                                                     \
     }
 
 /* An attribute that the core reads: set and read with its lock. Python sees None where there is nothing. */
-#define OBJECT_ATTRIBUTE(owner, field)                                                \
+#define OBJECT_ATTRIBUTE(owner, field, settle)                                        \
     static PyObject *owner##_get_##field(owner *self, void *closure)                  \
     {                                                                                 \
         IN_CORE;                                                                      \
@@ -615,16 +695,19 @@ DEALLOC(LaneState)
     {                                                                                 \
         IN_CORE;                                                                      \
         (void)closure;                                                                \
-        Py_XSETREF(self->field, Py_XNewRef(value));                                   \
+        PyObject *former = self->field;                                               \
+        self->field = Py_XNewRef(value);                                              \
+        settle;                                                                       \
+        Py_XDECREF(former);                                                           \
         return 0;                                                                     \
     }
 #define OBJECT_GETTER(owner, name, field, doc) \
     {name, (getter)owner##_get_##field, (setter)owner##_set_##field, doc, NULL}
 
-TYPED_SETTER(LaneState, lock, Py_TYPE(value) == &Lock_Type, "a Lock")
-TYPED_SETTER(LaneState, ring, Py_TYPE(value) == &Ring_Type, "a Ring")
-TYPED_SETTER(LaneState, gone, PyUnicode_CheckExact(value), "text")
-OBJECT_ATTRIBUTE(LaneState, capture)
+TYPED_SETTER(LaneState, lock, Py_TYPE(value) == &Lock_Type, "a Lock", (void)0)
+TYPED_SETTER(LaneState, ring, Py_TYPE(value) == &Ring_Type, "a Ring", (void)0)
+TYPED_SETTER(LaneState, gone, PyUnicode_CheckExact(value), "text", lane_settle(self))
+OBJECT_ATTRIBUTE(LaneState, capture, lane_settle(self))
 
 static PyObject *LaneState_get_raw(LaneState *self, void *closure)
 {
@@ -702,6 +785,7 @@ static int BlockState_traverse(BlockState *self, visitproc visit, void *arg)
 
 static int BlockState_clear(BlockState *self)
 {
+    self->is_plain = false;
     Py_CLEAR(self->ledger);
     Py_CLEAR(self->gone);
     Py_CLEAR(self->born);
@@ -711,11 +795,11 @@ static int BlockState_clear(BlockState *self)
 }
 DEALLOC(BlockState)
 
-TYPED_SETTER(BlockState, gone, PyUnicode_CheckExact(value), "text")
-TYPED_SETTER(BlockState, uses, Py_TYPE(value) == &Uses_Type, "a Uses")
-OBJECT_ATTRIBUTE(BlockState, ledger)
-OBJECT_ATTRIBUTE(BlockState, born)
-OBJECT_ATTRIBUTE(BlockState, last_use)
+TYPED_SETTER(BlockState, gone, PyUnicode_CheckExact(value), "text", block_settle(self))
+TYPED_SETTER(BlockState, uses, Py_TYPE(value) == &Uses_Type, "a Uses", (void)0)
+OBJECT_ATTRIBUTE(BlockState, ledger, (void)0)
+OBJECT_ATTRIBUTE(BlockState, born, block_settle(self))
+OBJECT_ATTRIBUTE(BlockState, last_use, (void)0)
 
 static PyMemberDef BlockState_members[] = {
     {"base", T_ULONGLONG, offsetof(BlockState, base), 0, "The address handed out."},
@@ -746,7 +830,7 @@ static int AllocationState_clear(AllocationState *self)
 }
 DEALLOC(AllocationState)
 
-TYPED_SETTER(AllocationState, block, PyObject_TypeCheck(value, &BlockState_Type), "a Block")
+TYPED_SETTER(AllocationState, block, PyObject_TypeCheck(value, &BlockState_Type), "a Block", (void)0)
 
 static PyMemberDef AllocationState_members[] = {{NULL, 0, 0, 0, NULL}};
 static PyGetSetDef AllocationState_getters[] = {
@@ -767,7 +851,7 @@ static int PointerState_clear(PointerState *self)
     return 0;
 }
 DEALLOC(PointerState)
-OBJECT_ATTRIBUTE(PointerState, allocation)
+OBJECT_ATTRIBUTE(PointerState, allocation, (void)0)
 
 static PyMemberDef PointerState_members[] = {
     {"_address", T_ULONGLONG, offsetof(PointerState, address), 0, NULL},
@@ -794,8 +878,8 @@ static int BufferState_clear(BufferState *self)
     return 0;
 }
 DEALLOC(BufferState)
-OBJECT_ATTRIBUTE(BufferState, allocation)
-OBJECT_ATTRIBUTE(BufferState, scalar)
+OBJECT_ATTRIBUTE(BufferState, allocation, (void)0)
+OBJECT_ATTRIBUTE(BufferState, scalar, (void)0)
 
 static PyMemberDef BufferState_members[] = {
     {"_address", T_ULONGLONG, offsetof(BufferState, address), 0, NULL},

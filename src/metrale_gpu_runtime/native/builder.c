@@ -425,7 +425,8 @@ static outcome builder_launch_now(BuilderState *self, PyObject *stream)
     if (e->shared_mem > kernel->allowed_shared_mem || !has_shape(kernel, e) || !fits_grid(gate, e)) return PYTHON;
     /* Nobody writes what is expected once it is complete, not even while the interpreter lock is let go of. */
     if (LIKELY(self->step->code == CODE_LAST))
-        return launch_here(gate, lane, self->plan, e, self->bytes, self->parameters, self->blocks, self->held_count);
+        return launch_here(gate, lane, self->plan, e, self->bytes, self->parameters, self->blocks, self->held_count,
+                           NULL);
     return builder_launch_others(self, lane);
 }
 

@@ -142,10 +142,25 @@ typedef struct Record {
     int instruction; /* its offset in bytes */
     uint32_t grid[3], block[3], shared_mem;
     bool rejected;
+    uint64_t origin; /* the serial of the prepared launch all of which it has, or 0 */
     uint32_t nbytes;
     unsigned char *image;
     unsigned char small[136];
 } Record;
+
+/* CUlaunchConfig as cuda.h lays it out, without attributes. */
+typedef struct {
+    uint32_t grid[3], block[3], shared_mem;
+    void *stream, *attributes;
+    uint32_t attribute_count;
+} LaunchConfig;
+
+/* What is known beforehand of launches that are all the same and made by a driver's call: their records differ in nothing
+ * but numbers. */
+typedef struct {
+    uint64_t serial; /* no other has had it; from 1 */
+    LaunchConfig config;
+} Standing;
 
 /* The last launches of a stream, oldest first. Entries are Records and what Python puts there. */
 typedef struct {
@@ -160,12 +175,20 @@ typedef struct {
     PyObject *operation;
 } Use;
 
+#define INLINED_USES 2
+#define NO_STREAM INT64_MIN /* where there is no use */
+
 typedef struct {
     PyObject_HEAD
-    uint32_t count, room;
-    Use *entries;
-    Use inlined[2];
+    uint32_t count, room; /* how many of the others there may be */
+    Use inlined[INLINED_USES]; /* the first ones */
+    Use *others;
 } Uses;
+
+static inline Use *use_at(Uses *uses, uint32_t at)
+{
+    return at < INLINED_USES ? &uses->inlined[at] : &uses->others[at - INLINED_USES];
+}
 
 typedef struct {
     PyObject_HEAD
@@ -173,6 +196,7 @@ typedef struct {
     uint64_t raw; /* the driver's own handle */
     uint64_t *counts; /* of a command queue: commands queued, and launches since it was last waited for */
     char is_synchronous, has_raw;
+    bool is_plain; /* alive, and nothing is captured on it */
     PyObject *lock, *ring, *gone, *capture;
     Py_buffer counted; /* what holds `counts` */
 } LaneState;
@@ -180,6 +204,7 @@ typedef struct {
 struct BlockState {
     PyObject_HEAD
     uint64_t base, nbytes;
+    bool is_plain; /* alive, and in its place in every stream's order */
     PyObject *ledger, *gone, *born, *uses, *last_use;
 };
 
@@ -245,17 +270,22 @@ static inline void lock_give(Lock *lock)
 extern PyObject *empty_text; /* of which there is one, nearly always */
 static inline bool is_empty_text(PyObject *text) { return LIKELY(text == empty_text) || PyUnicode_GET_LENGTH(text) == 0; }
 
+static inline bool is_alive(BlockState *block) { return block->gone && is_empty_text(block->gone); }
+
+/* Whether work on this stream may name it at once. */
+static inline bool is_usable(BlockState *block, LaneState *lane)
+{
+    if (LIKELY(block->is_plain)) return true;
+    /* Born in another stream's order, it has to be waited for. */
+    return is_alive(block) && block->born && Py_TYPE(block->born) == known.birth &&
+           SLOT_AT(block->born, known.birth_lane) == (PyObject *)lane;
+}
+
 /* ---------------------------------------------------------------- the driver (gate.c) */
 
 typedef int launch_function(void *kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                             unsigned block_y, unsigned block_z, unsigned shared_mem, void *stream, void **parameters,
                             void **extra);
-/* CUlaunchConfig as cuda.h lays it out, without attributes. */
-typedef struct {
-    uint32_t grid[3], block[3], shared_mem;
-    void *stream, *attributes;
-    uint32_t attribute_count;
-} LaunchConfig;
 typedef int launch_extended_function(const LaunchConfig *config, void *kernel, void **parameters, void **extra);
 typedef int query_function(void *context); /* writes the thread's current context (or device) */
 typedef int enter_function(uint64_t context);
@@ -313,8 +343,8 @@ int gate_setup(PyObject *module);
 /* Whether Python has something to do first. Settled state costs a few loads. */
 static inline bool gate_is_open(Gate *gate)
 {
-    if (UNLIKELY(gate->closed)) return false;
-    if (UNLIKELY(Py_SIZE(gate->dropped) || Py_SIZE(gate->deferred) || PyDict_GET_SIZE(gate->links))) return false;
+    if (UNLIKELY(gate->closed)) return false; /* nothing may be watched yet, or any more */
+    if (UNLIKELY(Py_SIZE(gate->dropped) | Py_SIZE(gate->deferred) | PyDict_GET_SIZE(gate->links))) return false;
     return !PyDict_GET_SIZE(gate->waiting) || gate->progress->seen == gate->progress->count;
 }
 

@@ -203,7 +203,7 @@ INLINE BlockState *live_block(Gate *gate, PyObject *allocation)
 {
     if (UNLIKELY(!allocation || Py_TYPE(allocation) != known.allocation)) return NULL;
     BlockState *block = (BlockState *)((AllocationState *)allocation)->block;
-    if (UNLIKELY(!block || block->ledger != gate->ledger || !block->gone || !is_empty_text(block->gone))) return NULL;
+    if (UNLIKELY(!block || block->ledger != gate->ledger || (!block->is_plain && !is_alive(block)))) return NULL;
     return block;
 }
 

@@ -53,13 +53,17 @@ static int leave_context(Gate *gate, uint64_t former)
     return enter_context(gate, gate->leave, gate->leave_takes_place ? (uint64_t)(uintptr_t)&place : former);
 }
 
-INLINE int ask_launch(Gate *gate, LaneState *lane, Plan *plan, const Extents *e, void **parameters)
+INLINE int ask_launch(Gate *gate, LaneState *lane, Plan *plan, const Extents *e, void **parameters,
+                      const Standing *standing)
 {
     void *function = (void *)(uintptr_t)plan->function, *stream = (void *)(uintptr_t)lane->raw;
+    if (standing) return ((launch_extended_function *)gate->launch)(&standing->config, function, parameters, NULL);
     if (LIKELY(gate->is_extended)) {
-        LaunchConfig config = {{e->grid[0], e->grid[1], e->grid[2]},
-                               {e->block[0], e->block[1], e->block[2]},
-                               e->shared_mem, stream, NULL, 0};
+        LaunchConfig config;
+        memcpy(&config, e, sizeof *e);
+        config.stream = stream;
+        config.attributes = NULL;
+        config.attribute_count = 0;
         return ((launch_extended_function *)gate->launch)(&config, function, parameters, NULL);
     }
     return ((launch_function *)gate->launch)(function, e->grid[0], e->grid[1], e->grid[2], e->block[0], e->block[1],
@@ -67,8 +71,8 @@ INLINE int ask_launch(Gate *gate, LaneState *lane, Plan *plan, const Extents *e,
 }
 
 /* Makes the call in the right context. The interpreter lock is let go of: a driver whose queue is full blocks. */
-INLINE int call_driver(Gate *gate, uint64_t current, LaneState *lane, Plan *plan, const Extents *e,
-                              void **parameters, enum answer_kind *kind)
+INLINE int call_driver(Gate *gate, uint64_t current, LaneState *lane, Plan *plan, const Extents *e, void **parameters,
+                       const Standing *standing, enum answer_kind *kind)
 {
     bool is_current = current == gate->context;
     int code;
@@ -82,7 +86,7 @@ INLINE int call_driver(Gate *gate, uint64_t current, LaneState *lane, Plan *plan
             return code;
         }
     }
-    code = ask_launch(gate, lane, plan, e, parameters);
+    code = ask_launch(gate, lane, plan, e, parameters, standing);
     if (UNLIKELY(code)) *kind = REFUSED;
     if (UNLIKELY(!is_current)) {
         int second = leave_context(gate, current);
@@ -158,7 +162,7 @@ static __attribute__((noinline)) outcome submit_launch(Gate *gate, LaneState *la
     if (LIKELY(returned != NULL)) {
         Py_DECREF(returned);
         lane->issued = record->sequence;
-        for (uint32_t at = 0; at < block_count; at++) used_last(blocks[at], (PyObject *)record);
+        used_last(blocks, block_count, (PyObject *)record);
         /* On a device that runs work at once this one is done, and what waited for it may go on. */
         if (lane->is_synchronous) gate->progress->count++;
         gate->native_count++;
@@ -179,13 +183,22 @@ static bool is_aliased(BlockState **blocks, uint32_t block_count)
     return false;
 }
 
-/* In full where it is called most: what a function of so many arguments costs is a good part of it. */
-INLINE outcome launch_here(Gate *gate, LaneState *lane, Plan *plan, const Extents *e, const unsigned char *image,
-                           void **parameters, BlockState **blocks, uint32_t block_count)
+/* Whether launches of this shape, on this stream, can be told the driver in the same words each time. */
+static bool may_stand_still(Gate *gate, LaneState *lane, Plan *plan, const Extents *e)
 {
-    if (UNLIKELY(!e->grid[0] || !e->grid[1] || !e->grid[2])) return PYTHON;
-    const bool is_called = gate->launch != NULL;
-    if (UNLIKELY(!is_called)) {
+    return gate->launch && gate->is_extended && lane->has_raw && e->grid[0] && e->grid[1] && e->grid[2] &&
+           plan->nbytes <= sizeof ((Record *)NULL)->small;
+}
+
+/* In full where it is called most: what a function of so many arguments costs is a good part of it. `standing`: of launches
+ * that may stand still, whose blocks the caller holds; NULL for any other. */
+INLINE outcome launch_here(Gate *gate, LaneState *lane, Plan *plan, const Extents *e, const unsigned char *image,
+                           void **parameters, BlockState **blocks, uint32_t block_count, const Standing *standing)
+{
+    if (!standing && UNLIKELY(!e->grid[0] || !e->grid[1] || !e->grid[2])) return PYTHON;
+    const bool is_called = standing || gate->launch != NULL;
+    if (standing) {
+    } else if (UNLIKELY(!is_called)) {
         if (gate->enqueue ? !plan->form || !lane->has_raw || !lane->counts : !gate->keeper) return PYTHON;
         if (plan->needs_shared_mem && !e->shared_mem) return PYTHON;
         if (!gate->aliased_writes && is_aliased(blocks, block_count)) return PYTHON;
@@ -198,27 +211,22 @@ INLINE outcome launch_here(Gate *gate, LaneState *lane, Plan *plan, const Extent
     outcome result = PYTHON;
     /* Asked with the lock: another thread may have had its turn while it was waited for. */
     if (UNLIKELY(!gate_is_open(gate))) goto end;
-    if (UNLIKELY(lane->capture && lane->capture != Py_None)) goto end;
-    if (UNLIKELY(!is_empty_text(lane->gone))) goto end;
-    for (uint32_t at = 0; at < block_count; at++) {
-        BlockState *block = blocks[at];
-        if (UNLIKELY(!is_empty_text(block->gone))) goto end;
-        if (UNLIKELY(block->born && block->born != Py_None) &&
-            (Py_TYPE(block->born) != known.birth || SLOT_AT(block->born, known.birth_lane) != (PyObject *)lane))
-            goto end; /* born in another stream's order, which this one has to wait for */
-    }
+    if (UNLIKELY(!lane->is_plain)) goto end;
+    for (uint32_t at = 0; at < block_count; at++)
+        if (UNLIKELY(!is_usable(blocks[at], lane))) goto end;
     uint64_t current = 0;
     if (LIKELY(is_called) && UNLIKELY(gate->query(&current))) goto end;
     /* Another thread may free one during the driver's call, and whatever is let go of below may do anything. */
-    for (uint32_t at = 0; at < block_count; at++) Py_INCREF(blocks[at]);
+    for (uint32_t at = 0; !standing && at < block_count; at++) Py_INCREF(blocks[at]);
 
     Ring *ring = (Ring *)lane->ring;
     uint32_t nbytes = plan->nbytes;
-    bool is_pushed = false;
-    Record *record = nbytes <= sizeof record->small ? ring_oldest(ring) : NULL;
+    bool is_pushed = false, is_again = false;
+    Record *record = standing || nbytes <= sizeof record->small ? ring_oldest(ring) : NULL;
     if (LIKELY(record != NULL)) {
         /* In a loop the launch that is forgotten is often of the same kernel and from the same function. */
-        is_pushed = record->facts == plan->facts && is_caller_again(record, thread);
+        is_again = standing && record->origin == standing->serial;
+        is_pushed = (is_again || record->facts == plan->facts) && is_caller_again(record, thread);
         if (LIKELY(is_pushed)) {
             ring_turn(ring);
             Py_INCREF(record);
@@ -238,12 +246,14 @@ INLINE outcome launch_here(Gate *gate, LaneState *lane, Plan *plan, const Extent
         result = FAILED;
         goto drop;
     }
-    record->stream = lane->handle;
     record->sequence = lane->issued + 1;
     record->ordinal = ++gate->ordinal;
+    if (LIKELY(is_again)) goto noted;
+    record->stream = lane->handle;
+    record->origin = standing ? standing->serial : 0;
     memcpy(record->grid, e->grid, sizeof *e);
     record->nbytes = nbytes;
-    if (UNLIKELY(nbytes > sizeof record->small)) {
+    if (!standing && UNLIKELY(nbytes > sizeof record->small)) {
         record->image = PyMem_Malloc(nbytes + 8);
         if (!record->image) {
             record->image = record->small;
@@ -258,17 +268,15 @@ INLINE outcome launch_here(Gate *gate, LaneState *lane, Plan *plan, const Extent
     /* In whole words: both ends have room for that, and a call of memcpy costs as much as the copy. */
     unsigned char *remembered = record->image;
     for (uint32_t at = 0; at < nbytes; at += 8) memcpy(remembered + at, image + at, 8);
-    for (uint32_t at = 0; at < block_count; at++) {
-        outcome noted = use_block(blocks[at], lane->handle, (PyObject *)record);
-        /* Looked at once it is noted: who frees it marks it first, and then looks for uses. Python says what is wrong. */
-        if (UNLIKELY(noted != DONE || !is_empty_text(blocks[at]->gone))) {
-            result = noted == DONE ? PYTHON : FAILED;
-            record->sequence = lane->issued;
-            record->rejected = true;
-            if (is_pushed) ring_take_back(ring, (PyObject *)record);
-            if (gate->ordinal == record->ordinal) gate->ordinal--;
-            goto done;
-        }
+noted:;
+    outcome used = use_blocks(blocks, block_count, lane->handle, (PyObject *)record);
+    if (UNLIKELY(used != DONE)) {
+        result = used;
+        record->sequence = lane->issued;
+        record->rejected = true;
+        if (is_pushed) ring_take_back(ring, (PyObject *)record);
+        if (gate->ordinal == record->ordinal) gate->ordinal--;
+        goto done;
     }
     if (UNLIKELY(!is_pushed)) ring_push(ring, (PyObject *)record);
     /* As it is remembered: what the caller has may be another thread's to change once the interpreter lock is let go of. */
@@ -276,7 +284,7 @@ INLINE outcome launch_here(Gate *gate, LaneState *lane, Plan *plan, const Extent
     enum answer_kind kind;
     int code;
     if (LIKELY(is_called)) {
-        code = call_driver(gate, current, lane, plan, shape, parameters, &kind);
+        code = call_driver(gate, current, lane, plan, shape, parameters, standing, &kind);
     } else if (gate->enqueue) {
         code = call_kernel_object(gate, lane, plan, shape, record->image, &kind);
     } else {
@@ -286,10 +294,8 @@ INLINE outcome launch_here(Gate *gate, LaneState *lane, Plan *plan, const Extent
     if (LIKELY(kind == NO_ANSWER)) {
         lane->issued = record->sequence;
         gate->native_count++;
-        for (uint32_t at = 0; at < block_count; at++) {
-            used_last(blocks[at], (PyObject *)record);
-            Py_DECREF(blocks[at]);
-        }
+        used_last(blocks, block_count, (PyObject *)record);
+        for (uint32_t at = 0; !standing && at < block_count; at++) Py_DECREF(blocks[at]);
         Py_DECREF(record);
         lock_give(lock);
         return DONE;
@@ -305,7 +311,7 @@ INLINE outcome launch_here(Gate *gate, LaneState *lane, Plan *plan, const Extent
 done:
     Py_DECREF(record);
 drop:
-    for (uint32_t at = 0; at < block_count; at++) Py_DECREF(blocks[at]);
+    for (uint32_t at = 0; !standing && at < block_count; at++) Py_DECREF(blocks[at]);
 end:
     lock_give(lock);
     return result;
@@ -314,7 +320,7 @@ end:
 static outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const Extents *e, const unsigned char *image,
                           void **parameters, BlockState **blocks, uint32_t block_count)
 {
-    return launch_here(gate, lane, plan, e, image, parameters, blocks, block_count);
+    return launch_here(gate, lane, plan, e, image, parameters, blocks, block_count, NULL);
 }
 
 /* The stream that an argument means, wherever nothing has to be looked up or refused for it; NULL: Python. Borrowed. */
@@ -382,7 +388,8 @@ INLINE bool read_likely(Gate *gate, Plan *plan, const uint8_t *wanted, PyObject 
 INLINE outcome launch_likely(Gate *gate, LaneState *lane, Plan *plan, const Extents *e)
 {
     plan->is_in_use = true;
-    outcome result = launch_here(gate, lane, plan, e, plan->bytes, plan->parameters, plan->blocks, plan->block_count);
+    outcome result =
+        launch_here(gate, lane, plan, e, plan->bytes, plan->parameters, plan->blocks, plan->block_count, NULL);
     plan->is_in_use = false;
     return result;
 }

@@ -34,7 +34,8 @@ typedef struct {
     PyObject **extra; /* allocations named by .uses() */
     PyObject *remembered;
     bool is_stale; /* Python has set slots since the image was made */
-    bool is_fixed; /* it has no slots: a call without values is always the same */
+    bool is_standing; /* a call without values is always the same, and the driver's */
+    Standing standing;
 } PreparedState;
 
 static PyObject *plainly, *stream_name; /* "_call_plainly", "stream" */
@@ -154,19 +155,22 @@ end:
 
 /* ---------------------------------------------------------------- the call */
 
-INLINE outcome launch_as_it_is(PreparedState *self, LaneState *lane)
+static __attribute__((noinline)) outcome launch_unchanged(PreparedState *self, LaneState *lane)
 {
     Image *image = self->image;
     image->users++;
     outcome result = launch_here(self->gate, lane, self->plan, &self->extents, image->bytes, image->parameters,
-                                 image->blocks, image->block_count);
+                                 image->blocks, image->block_count, NULL);
     if (--image->users == 0 && UNLIKELY(image != self->image)) image_free(image);
     return result;
 }
 
-static __attribute__((noinline)) outcome launch_unchanged(PreparedState *self, LaneState *lane)
+/* Without slots nothing of it changes, and what it names it holds itself. */
+INLINE outcome launch_standing(PreparedState *self)
 {
-    return launch_as_it_is(self, lane);
+    Image *image = self->image;
+    return launch_here(self->gate, self->lane, self->plan, &self->extents, image->bytes, image->parameters, image->blocks,
+                       image->block_count, &self->standing);
 }
 
 /* What was set by name stays set, once the launch was made. */
@@ -297,9 +301,10 @@ static PyObject *prepared_call(PyObject *callable, PyObject *const *args, size_t
     PreparedState *self = (PreparedState *)callable;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
     outcome result = PYTHON;
-    if (LIKELY(self->is_fixed && !count && !names && !self->gate->closed && self->kernel->module->is_loaded &&
+    /* Closed before any lock is asked for: in a forked child a thread that is not there may have it. */
+    if (LIKELY(self->is_standing && !count && !names && !self->gate->closed && self->kernel->module->is_loaded &&
                self->extents.shared_mem <= self->kernel->allowed_shared_mem)) {
-        result = launch_as_it_is(self, self->lane);
+        result = launch_standing(self);
     } else if (LIKELY(self->plan && !self->gate->closed && self->kernel->module->is_loaded &&
                self->extents.shared_mem <= self->kernel->allowed_shared_mem)) {
         if (names && !PyTuple_GET_SIZE(names)) names = NULL;
@@ -354,7 +359,7 @@ static void drop_places(PreparedState *self)
 
 static int prepared_clear(PreparedState *self)
 {
-    self->is_fixed = false;
+    self->is_standing = false;
     drop_places(self);
     Py_CLEAR(self->gate);
     Py_CLEAR(self->kernel);
@@ -424,7 +429,10 @@ static PyObject *prepared_compile(PyObject *object, PyObject *arguments)
     self->image = image_new(plan, (uint32_t)PyTuple_GET_SIZE(extra));
     self->places = PyMem_Calloc(plan->count + 1, sizeof(Place));
     self->extra = PyMem_Calloc((size_t)PyTuple_GET_SIZE(extra) + 1, sizeof(PyObject *));
-    if (!self->image || !self->places || !self->extra) return PyErr_NoMemory();
+    if (!self->image || !self->places || !self->extra) {
+        PyErr_NoMemory();
+        goto failed;
+    }
     memcpy(self->image->bytes, image, (size_t)nbytes);
     self->plan = (Plan *)Py_NewRef(plan);
     self->extents = e;
@@ -462,10 +470,19 @@ static PyObject *prepared_compile(PyObject *object, PyObject *arguments)
     self->gate = (Gate *)Py_NewRef(kernel->gate);
     self->lane = (LaneState *)Py_NewRef(lane);
     list_blocks(self);
-    self->is_fixed = !self->slot_count;
+    self->is_standing = !self->slot_count && may_stand_still(self->gate, self->lane, plan, &e);
+    if (self->is_standing) {
+        static uint64_t latest_serial;
+        self->standing.serial = ++latest_serial;
+        memcpy(&self->standing.config, &e, sizeof e);
+        self->standing.config.stream = (void *)(uintptr_t)self->lane->raw;
+    }
     Py_RETURN_TRUE;
 failed:
     drop_places(self);
+    if (self->image) image_free(self->image);
+    self->image = NULL;
+    self->slot_count = 0;
     Py_CLEAR(self->plan);
     return NULL;
 }

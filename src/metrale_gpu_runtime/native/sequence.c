@@ -344,13 +344,6 @@ static int remember_slot(SequenceState *self, PyObject *name, PyObject *value, P
     return PyDict_SetItem(self->remembered, name, value);
 }
 
-static inline bool is_usable(BlockState *block, LaneState *lane)
-{
-    if (UNLIKELY(!is_empty_text(block->gone))) return false;
-    return LIKELY(!block->born || block->born == Py_None) ||
-           (Py_TYPE(block->born) == known.birth && SLOT_AT(block->born, known.birth_lane) == (PyObject *)lane);
-}
-
 /* A holder and marks for calls on this stream. */
 static int take_lane(Run *run, LaneState *lane)
 {
@@ -526,7 +519,7 @@ static outcome change_block(Run *run, BlockState *block, int64_t stream, PyObjec
     Uses *uses = (Uses *)block->uses;
     PyObject *use = NULL;
     for (uint32_t at = 0; at < uses->count && !use; at++)
-        if (uses->entries[at].stream == stream) use = uses->entries[at].operation;
+        if (use_at(uses, at)->stream == stream) use = use_at(uses, at)->operation;
     if (LIKELY(use == operation && block->last_use == operation)) return DONE; /* as the call before left it */
     if (run->change_count == run->change_room) {
         uint32_t room = run->change_room ? run->change_room * 2 : 16;
@@ -541,7 +534,7 @@ static outcome change_block(Run *run, BlockState *block, int64_t stream, PyObjec
     Change change = {(BlockState *)Py_NewRef(block), Py_NewRef(operation), Py_XNewRef(use), Py_XNewRef(block->last_use)};
     run->changes[run->change_count++] = change;
     if (use_block(block, stream, operation) != DONE) return FAILED;
-    used_last(block, operation);
+    used_last(&block, 1, operation);
     return DONE;
 }
 
@@ -560,12 +553,12 @@ static void undo_changes(Run *run, int64_t stream, uint32_t first)
         Change change = run->changes[--run->change_count];
         Uses *uses = (Uses *)change.block->uses;
         for (uint32_t at = 0; at < uses->count; at++) {
-            Use *use = &uses->entries[at];
+            Use *use = use_at(uses, at);
             if (use->stream != stream || use->operation != change.operation) continue;
             if (change.former_use)
                 use->operation = Py_NewRef(change.former_use);
             else
-                *use = uses->entries[--uses->count];
+                uses_take(uses, at);
             Py_DECREF(change.operation);
             break;
         }
@@ -612,8 +605,8 @@ static outcome take_rest_back(Run *run, RunCall *call, RunCall *former, LaneStat
                 Py_DECREF(record);
                 return FAILED;
             }
-            used_last(blocks[each], (PyObject *)record);
         }
+        if (record) used_last(blocks, (uint32_t)count, (PyObject *)record);
         if (count > 0 && !record) return FAILED;
         Py_XDECREF(record);
     }
@@ -639,8 +632,7 @@ static outcome submit_item(Run *run, LaneState *lane, RunCall *call, uint32_t at
     Item *item = &run->items[at];
     BlockState *blocks[MOST_ARGUMENTS * 2];
     int64_t count = blocks_of_item(run, at, blocks);
-    if (UNLIKELY(count < 0 || !gate_is_open(gate) || (lane->capture && lane->capture != Py_None))) return PYTHON;
-    if (UNLIKELY(!is_empty_text(lane->gone))) return PYTHON;
+    if (UNLIKELY(count < 0 || !gate_is_open(gate) || !lane->is_plain)) return PYTHON;
     for (int64_t each = 0; each < count; each++)
         if (UNLIKELY(!is_usable(blocks[each], lane))) return PYTHON;
     call->count = at + 1;
@@ -648,24 +640,16 @@ static outcome submit_item(Run *run, LaneState *lane, RunCall *call, uint32_t at
     if (!record) return FAILED;
     record->sequence = lane->issued + 1;
     record->ordinal = ++gate->ordinal;
-    outcome result = DONE;
-    int64_t used = 0;
-    for (; used < count; used++) Py_INCREF(blocks[used]);
-    for (int64_t each = 0; each < count && result == DONE; each++) {
-        result = use_block(blocks[each], lane->handle, (PyObject *)record);
-        /* Looked at once it is noted, as for a single launch. */
-        if (UNLIKELY(result == DONE && !is_empty_text(blocks[each]->gone))) {
-            result = PYTHON;
-            if (gate->ordinal == record->ordinal) gate->ordinal--;
-        }
-    }
+    for (int64_t each = 0; each < count; each++) Py_INCREF(blocks[each]);
+    outcome result = use_blocks(blocks, (uint32_t)count, lane->handle, (PyObject *)record);
+    if (UNLIKELY(result == PYTHON) && gate->ordinal == record->ordinal) gate->ordinal--;
     if (result == DONE) {
         ring_push((Ring *)lane->ring, (PyObject *)record);
         result = submit_launch(gate, lane, item->plan, (const Extents *)item->config.grid, record, blocks, (uint32_t)count);
     } else {
         record->sequence = lane->issued;
     }
-    while (used) Py_DECREF(blocks[--used]);
+    for (int64_t each = 0; each < count; each++) Py_DECREF(blocks[each]);
     Py_DECREF(record);
     return result;
 }
@@ -756,7 +740,7 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
     result = PYTHON;
     if (UNLIKELY(self->run != run || self->is_stale || run->lane != lane)) goto end;
     if (UNLIKELY(!gate_is_open(gate))) goto end;
-    if (UNLIKELY((lane->capture && lane->capture != Py_None) || !is_empty_text(lane->gone))) goto end;
+    if (UNLIKELY(!lane->is_plain)) goto end;
     for (uint32_t at = 0; at < run->named_count; at++)
         if (UNLIKELY(!is_usable(block_of(run->named[at].allocation), lane))) goto end;
     for (uint32_t at = 0; at < run->variant_count; at++) {
