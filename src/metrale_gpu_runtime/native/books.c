@@ -127,6 +127,8 @@ Record *record_new(void)
     self->image = self->small;
     self->rejected = false;
     self->origin = 0;
+    self->config.attributes = NULL;
+    self->config.attribute_count = 0;
     self->site = NULL;
     return self;
 }
@@ -146,8 +148,9 @@ static void record_dealloc(Record *self)
 static PyObject *record_geometry(Record *self, void *closure)
 {
     (void)closure;
-    return PyObject_CallMethod(self->facts, "geometry_of", "IIIIIII", self->grid[0], self->grid[1], self->grid[2],
-                               self->block[0], self->block[1], self->block[2], self->shared_mem);
+    const LaunchConfig *config = &self->config;
+    return PyObject_CallMethod(self->facts, "geometry_of", "IIIIIII", config->grid[0], config->grid[1], config->grid[2],
+                               config->block[0], config->block[1], config->block[2], config->shared_mem);
 }
 
 static PyObject *record_arguments(PyObject *self, PyObject *ignored)

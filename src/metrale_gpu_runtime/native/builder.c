@@ -426,7 +426,7 @@ static outcome builder_launch_now(BuilderState *self, PyObject *stream)
     /* Nobody writes what is expected once it is complete, not even while the interpreter lock is let go of. */
     if (LIKELY(self->step->code == CODE_LAST))
         return launch_here(gate, lane, self->plan, e, self->bytes, self->parameters, self->blocks, self->held_count,
-                           NULL);
+                           false, 0);
     return builder_launch_others(self, lane);
 }
 

@@ -132,6 +132,13 @@ typedef struct {
     PyThread_type_lock wake;
 } Lock;
 
+/* CUlaunchConfig as cuda.h lays it out, without attributes: all that a driver is told beside a kernel and its arguments. */
+typedef struct {
+    uint32_t grid[3], block[3], shared_mem;
+    void *stream, *attributes;
+    uint32_t attribute_count;
+} LaunchConfig;
+
 /* A launch as it is remembered: enough to name it, nothing that keeps memory alive. */
 typedef struct Record {
     PyObject_HEAD
@@ -140,27 +147,13 @@ typedef struct Record {
     PyCodeObject *code; /* whose line made it, or `site`, the text itself */
     PyObject *site;
     int instruction; /* its offset in bytes */
-    uint32_t grid[3], block[3], shared_mem;
     bool rejected;
-    uint64_t origin; /* the serial of the prepared launch all of which it has, or 0 */
+    LaunchConfig config; /* which the driver reads here */
+    uint64_t origin; /* the serial of the prepared launch that it is one of, and differs from in nothing but numbers; or 0 */
     uint32_t nbytes;
     unsigned char *image;
     unsigned char small[136];
 } Record;
-
-/* CUlaunchConfig as cuda.h lays it out, without attributes. */
-typedef struct {
-    uint32_t grid[3], block[3], shared_mem;
-    void *stream, *attributes;
-    uint32_t attribute_count;
-} LaunchConfig;
-
-/* What is known beforehand of launches that are all the same and made by a driver's call: their records differ in nothing
- * but numbers. */
-typedef struct {
-    uint64_t serial; /* no other has had it; from 1 */
-    LaunchConfig config;
-} Standing;
 
 /* The last launches of a stream, oldest first. Entries are Records and what Python puts there. */
 typedef struct {

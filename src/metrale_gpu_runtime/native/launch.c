@@ -53,26 +53,19 @@ static int leave_context(Gate *gate, uint64_t former)
     return enter_context(gate, gate->leave, gate->leave_takes_place ? (uint64_t)(uintptr_t)&place : former);
 }
 
-INLINE int ask_launch(Gate *gate, LaneState *lane, Plan *plan, const Extents *e, void **parameters,
-                      const Standing *standing)
+INLINE int ask_launch(Gate *gate, Plan *plan, const LaunchConfig *config, void **parameters)
 {
-    void *function = (void *)(uintptr_t)plan->function, *stream = (void *)(uintptr_t)lane->raw;
-    if (standing) return ((launch_extended_function *)gate->launch)(&standing->config, function, parameters, NULL);
-    if (LIKELY(gate->is_extended)) {
-        LaunchConfig config;
-        memcpy(&config, e, sizeof *e);
-        config.stream = stream;
-        config.attributes = NULL;
-        config.attribute_count = 0;
-        return ((launch_extended_function *)gate->launch)(&config, function, parameters, NULL);
-    }
-    return ((launch_function *)gate->launch)(function, e->grid[0], e->grid[1], e->grid[2], e->block[0], e->block[1],
-                                             e->block[2], e->shared_mem, stream, parameters, NULL);
+    void *function = (void *)(uintptr_t)plan->function;
+    if (LIKELY(gate->is_extended))
+        return ((launch_extended_function *)gate->launch)(config, function, parameters, NULL);
+    const uint32_t *grid = config->grid, *block = config->block;
+    return ((launch_function *)gate->launch)(function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                                             config->shared_mem, config->stream, parameters, NULL);
 }
 
 /* Makes the call in the right context. The interpreter lock is let go of: a driver whose queue is full blocks. */
-INLINE int call_driver(Gate *gate, uint64_t current, LaneState *lane, Plan *plan, const Extents *e, void **parameters,
-                       const Standing *standing, enum answer_kind *kind)
+INLINE int call_driver(Gate *gate, uint64_t current, Plan *plan, const LaunchConfig *config, void **parameters,
+                       enum answer_kind *kind)
 {
     bool is_current = current == gate->context;
     int code;
@@ -86,7 +79,7 @@ INLINE int call_driver(Gate *gate, uint64_t current, LaneState *lane, Plan *plan
             return code;
         }
     }
-    code = ask_launch(gate, lane, plan, e, parameters, standing);
+    code = ask_launch(gate, plan, config, parameters);
     if (UNLIKELY(code)) *kind = REFUSED;
     if (UNLIKELY(!is_current)) {
         int second = leave_context(gate, current);
@@ -183,21 +176,22 @@ static bool is_aliased(BlockState **blocks, uint32_t block_count)
     return false;
 }
 
-/* Whether launches of this shape, on this stream, can be told the driver in the same words each time. */
+/* Whether launches of this shape, on this stream, may all be written down alike. */
 static bool may_stand_still(Gate *gate, LaneState *lane, Plan *plan, const Extents *e)
 {
-    return gate->launch && gate->is_extended && lane->has_raw && e->grid[0] && e->grid[1] && e->grid[2] &&
+    return gate->launch && lane->has_raw && e->grid[0] && e->grid[1] && e->grid[2] &&
            plan->nbytes <= sizeof ((Record *)NULL)->small;
 }
 
-/* In full where it is called most: what a function of so many arguments costs is a good part of it. `standing`: of launches
- * that may stand still, whose blocks the caller holds; NULL for any other. */
+/* In full where it is called most: what a function of so many arguments costs is a good part of it. `origin`: the
+ * serial of launches that may stand still, whose blocks the caller holds; 0 for any other. */
 INLINE outcome launch_here(Gate *gate, LaneState *lane, Plan *plan, const Extents *e, const unsigned char *image,
-                           void **parameters, BlockState **blocks, uint32_t block_count, const Standing *standing)
+                           void **parameters, BlockState **blocks, uint32_t block_count, const bool is_standing,
+                           uint64_t origin)
 {
-    if (!standing && UNLIKELY(!e->grid[0] || !e->grid[1] || !e->grid[2])) return PYTHON;
-    const bool is_called = standing || gate->launch != NULL;
-    if (standing) {
+    if (!is_standing && UNLIKELY(!e->grid[0] || !e->grid[1] || !e->grid[2])) return PYTHON;
+    const bool is_called = is_standing || gate->launch != NULL;
+    if (is_standing) {
     } else if (UNLIKELY(!is_called)) {
         if (gate->enqueue ? !plan->form || !lane->has_raw || !lane->counts : !gate->keeper) return PYTHON;
         if (plan->needs_shared_mem && !e->shared_mem) return PYTHON;
@@ -217,15 +211,15 @@ INLINE outcome launch_here(Gate *gate, LaneState *lane, Plan *plan, const Extent
     uint64_t current = 0;
     if (LIKELY(is_called) && UNLIKELY(gate->query(&current))) goto end;
     /* Another thread may free one during the driver's call, and whatever is let go of below may do anything. */
-    for (uint32_t at = 0; !standing && at < block_count; at++) Py_INCREF(blocks[at]);
+    for (uint32_t at = 0; !is_standing && at < block_count; at++) Py_INCREF(blocks[at]);
 
     Ring *ring = (Ring *)lane->ring;
     uint32_t nbytes = plan->nbytes;
     bool is_pushed = false, is_again = false;
-    Record *record = standing || nbytes <= sizeof record->small ? ring_oldest(ring) : NULL;
+    Record *record = is_standing || nbytes <= sizeof record->small ? ring_oldest(ring) : NULL;
     if (LIKELY(record != NULL)) {
         /* In a loop the launch that is forgotten is often of the same kernel and from the same function. */
-        is_again = standing && record->origin == standing->serial;
+        is_again = is_standing && record->origin == origin;
         is_pushed = (is_again || record->facts == plan->facts) && is_caller_again(record, thread);
         if (LIKELY(is_pushed)) {
             ring_turn(ring);
@@ -250,10 +244,11 @@ INLINE outcome launch_here(Gate *gate, LaneState *lane, Plan *plan, const Extent
     record->ordinal = ++gate->ordinal;
     if (LIKELY(is_again)) goto noted;
     record->stream = lane->handle;
-    record->origin = standing ? standing->serial : 0;
-    memcpy(record->grid, e->grid, sizeof *e);
+    record->origin = origin;
+    memcpy(&record->config, e, sizeof *e); /* the same seven numbers */
+    record->config.stream = (void *)(uintptr_t)lane->raw;
     record->nbytes = nbytes;
-    if (!standing && UNLIKELY(nbytes > sizeof record->small)) {
+    if (!is_standing && UNLIKELY(nbytes > sizeof record->small)) {
         record->image = PyMem_Malloc(nbytes + 8);
         if (!record->image) {
             record->image = record->small;
@@ -280,11 +275,11 @@ noted:;
     }
     if (UNLIKELY(!is_pushed)) ring_push(ring, (PyObject *)record);
     /* As it is remembered: what the caller has may be another thread's to change once the interpreter lock is let go of. */
-    const Extents *shape = (const Extents *)record->grid;
+    const Extents *shape = (const Extents *)&record->config;
     enum answer_kind kind;
     int code;
     if (LIKELY(is_called)) {
-        code = call_driver(gate, current, lane, plan, shape, parameters, standing, &kind);
+        code = call_driver(gate, current, plan, &record->config, parameters, &kind);
     } else if (gate->enqueue) {
         code = call_kernel_object(gate, lane, plan, shape, record->image, &kind);
     } else {
@@ -295,7 +290,7 @@ noted:;
         lane->issued = record->sequence;
         gate->native_count++;
         used_last(blocks, block_count, (PyObject *)record);
-        for (uint32_t at = 0; !standing && at < block_count; at++) Py_DECREF(blocks[at]);
+        for (uint32_t at = 0; !is_standing && at < block_count; at++) Py_DECREF(blocks[at]);
         Py_DECREF(record);
         lock_give(lock);
         return DONE;
@@ -311,7 +306,7 @@ noted:;
 done:
     Py_DECREF(record);
 drop:
-    for (uint32_t at = 0; !standing && at < block_count; at++) Py_DECREF(blocks[at]);
+    for (uint32_t at = 0; !is_standing && at < block_count; at++) Py_DECREF(blocks[at]);
 end:
     lock_give(lock);
     return result;
@@ -320,7 +315,7 @@ end:
 static outcome launch_now(Gate *gate, LaneState *lane, Plan *plan, const Extents *e, const unsigned char *image,
                           void **parameters, BlockState **blocks, uint32_t block_count)
 {
-    return launch_here(gate, lane, plan, e, image, parameters, blocks, block_count, NULL);
+    return launch_here(gate, lane, plan, e, image, parameters, blocks, block_count, false, 0);
 }
 
 /* The stream that an argument means, wherever nothing has to be looked up or refused for it; NULL: Python. Borrowed. */
@@ -389,7 +384,7 @@ INLINE outcome launch_likely(Gate *gate, LaneState *lane, Plan *plan, const Exte
 {
     plan->is_in_use = true;
     outcome result =
-        launch_here(gate, lane, plan, e, plan->bytes, plan->parameters, plan->blocks, plan->block_count, NULL);
+        launch_here(gate, lane, plan, e, plan->bytes, plan->parameters, plan->blocks, plan->block_count, false, 0);
     plan->is_in_use = false;
     return result;
 }

@@ -35,7 +35,7 @@ typedef struct {
     PyObject *remembered;
     bool is_stale; /* Python has set slots since the image was made */
     bool is_standing; /* a call without values is always the same, and the driver's */
-    Standing standing;
+    uint64_t serial;  /* no other has had it; from 1 */
 } PreparedState;
 
 static PyObject *plainly, *stream_name; /* "_call_plainly", "stream" */
@@ -160,7 +160,7 @@ static __attribute__((noinline)) outcome launch_unchanged(PreparedState *self, L
     Image *image = self->image;
     image->users++;
     outcome result = launch_here(self->gate, lane, self->plan, &self->extents, image->bytes, image->parameters,
-                                 image->blocks, image->block_count, NULL);
+                                 image->blocks, image->block_count, false, 0);
     if (--image->users == 0 && UNLIKELY(image != self->image)) image_free(image);
     return result;
 }
@@ -170,7 +170,7 @@ INLINE outcome launch_standing(PreparedState *self)
 {
     Image *image = self->image;
     return launch_here(self->gate, self->lane, self->plan, &self->extents, image->bytes, image->parameters, image->blocks,
-                       image->block_count, &self->standing);
+                       image->block_count, true, self->serial);
 }
 
 /* What was set by name stays set, once the launch was made. */
@@ -471,12 +471,8 @@ static PyObject *prepared_compile(PyObject *object, PyObject *arguments)
     self->lane = (LaneState *)Py_NewRef(lane);
     list_blocks(self);
     self->is_standing = !self->slot_count && may_stand_still(self->gate, self->lane, plan, &e);
-    if (self->is_standing) {
-        static uint64_t latest_serial;
-        self->standing.serial = ++latest_serial;
-        memcpy(&self->standing.config, &e, sizeof e);
-        self->standing.config.stream = (void *)(uintptr_t)self->lane->raw;
-    }
+    static uint64_t latest_serial;
+    self->serial = ++latest_serial;
     Py_RETURN_TRUE;
 failed:
     drop_places(self);

@@ -135,7 +135,7 @@ static Record *record_of(RunCall *call, uint32_t at)
     record->stream = call->stream;
     record->sequence = call->sequence + 1 + (at < call->count ? at : (int64_t)call->count - 1);
     record->ordinal = call->ordinal + 1 + at;
-    memcpy(record->grid, item->config.grid, sizeof(Extents));
+    record->config = item->config;
     return record;
 }
 
@@ -436,7 +436,7 @@ static uint32_t call_kernel_objects_for_all(Run *run, LaneState *lane, int *code
     PyThreadState *thread = PyEval_SaveThread();
     for (; made < run->count; made++) {
         Item *item = &run->items[made];
-        const Extents *e = (const Extents *)item->config.grid;
+        const Extents *e = (const Extents *)&item->config;
         *kind = NOT_ENTERED;
         if (UNLIKELY((*code = set_arguments(gate, item->plan, bounds[made], item->image, own, e->shared_mem)))) break;
         *kind = REFUSED;
@@ -481,22 +481,10 @@ static uint32_t call_driver_for_all(Run *run, uint64_t current, int *code, enum 
         PyEval_RestoreThread(thread);
         return 0;
     }
-    if (LIKELY(gate->is_extended)) {
-        launch_extended_function *launch = (launch_extended_function *)gate->launch;
-        for (; made < run->count; made++) {
-            Item *item = &run->items[made];
-            *code = launch(&item->config, (void *)(uintptr_t)item->plan->function, item->parameters, NULL);
-            if (UNLIKELY(*code)) break;
-        }
-    } else {
-        launch_function *launch = (launch_function *)gate->launch;
-        for (; made < run->count; made++) {
-            Item *item = &run->items[made];
-            const LaunchConfig *c = &item->config;
-            *code = launch((void *)(uintptr_t)item->plan->function, c->grid[0], c->grid[1], c->grid[2], c->block[0],
-                           c->block[1], c->block[2], c->shared_mem, c->stream, item->parameters, NULL);
-            if (UNLIKELY(*code)) break;
-        }
+    for (; made < run->count; made++) {
+        Item *item = &run->items[made];
+        *code = ask_launch(gate, item->plan, &item->config, item->parameters);
+        if (UNLIKELY(*code)) break;
     }
     if (UNLIKELY(*code)) *kind = REFUSED;
     if (!is_current) {
@@ -645,7 +633,7 @@ static outcome submit_item(Run *run, LaneState *lane, RunCall *call, uint32_t at
     if (UNLIKELY(result == PYTHON) && gate->ordinal == record->ordinal) gate->ordinal--;
     if (result == DONE) {
         ring_push((Ring *)lane->ring, (PyObject *)record);
-        result = submit_launch(gate, lane, item->plan, (const Extents *)item->config.grid, record, blocks, (uint32_t)count);
+        result = submit_launch(gate, lane, item->plan, (const Extents *)&item->config, record, blocks, (uint32_t)count);
     } else {
         record->sequence = lane->issued;
     }
@@ -994,7 +982,7 @@ static int run_add_item(Run *run, PyObject *launch, PyObject *latest, size_t *nb
     }
     item->plan = (Plan *)Py_NewRef(plan);
     item->site = Py_NewRef(site);
-    memcpy(item->config.grid, &e, sizeof e);
+    memcpy(&item->config, &e, sizeof e);
     run->count++;
     *nbytes += (plan->nbytes + BLOCK_ALIGNMENT - 1) / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT;
     uint32_t each = 0;
