@@ -34,8 +34,7 @@ typedef struct {
     PyObject **extra; /* allocations named by .uses() */
     PyObject *remembered;
     bool is_stale; /* Python has set slots since the image was made */
-    bool is_standing; /* a call without values is always the same, and the driver's */
-    uint64_t serial;  /* no other has had it; from 1 */
+    uint64_t serial; /* no other has had it; from 1 */
 } PreparedState;
 
 static PyObject *plainly, *stream_name; /* "_call_plainly", "stream" */
@@ -295,18 +294,29 @@ INLINE outcome launch_changed(PreparedState *self, LaneState *lane, PyObject *co
     return launch_changed_others(self, lane, values, count);
 }
 
+/* Whether the core may make its launches now. Closed before any lock is asked for: in a forked child a thread that is not
+ * there may have it. */
+static inline bool may_launch(const PreparedState *self)
+{
+    return LIKELY(self->plan && !self->gate->closed && self->kernel->module->is_loaded &&
+                  self->extents.shared_mem <= self->kernel->allowed_shared_mem);
+}
+
+static __attribute__((noinline)) PyObject *leave_call(PyObject *callable, PyObject *const *args, Py_ssize_t count,
+                                                      PyObject *names)
+{
+    PyObject *returned = call_plainly(callable, plainly, args, count, names);
+    forget_answer();
+    return returned;
+}
+
 static PyObject *prepared_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
 {
     IN_CORE;
     PreparedState *self = (PreparedState *)callable;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
     outcome result = PYTHON;
-    /* Closed before any lock is asked for: in a forked child a thread that is not there may have it. */
-    if (LIKELY(self->is_standing && !count && !names && !self->gate->closed && self->kernel->module->is_loaded &&
-               self->extents.shared_mem <= self->kernel->allowed_shared_mem)) {
-        result = launch_standing(self);
-    } else if (LIKELY(self->plan && !self->gate->closed && self->kernel->module->is_loaded &&
-               self->extents.shared_mem <= self->kernel->allowed_shared_mem)) {
+    if (may_launch(self)) {
         if (names && !PyTuple_GET_SIZE(names)) names = NULL;
         if (UNLIKELY(self->is_stale) && refresh(self) == FAILED) return NULL;
         LaneState *lane = self->lane;
@@ -330,10 +340,18 @@ static PyObject *prepared_call(PyObject *callable, PyObject *const *args, size_t
         }
     }
     if (LIKELY(result == DONE)) Py_RETURN_NONE;
-    if (result == FAILED) return NULL;
-    PyObject *returned = call_plainly(callable, plainly, args, count, names);
-    forget_answer();
-    return returned;
+    return result == FAILED ? NULL : leave_call(callable, args, count, names);
+}
+
+/* The call of one that stands still, for which that function would save registers it has no use for. */
+static PyObject *standing_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
+{
+    if (UNLIKELY(PyVectorcall_NARGS(flags) || names)) return prepared_call(callable, args, flags, names);
+    IN_CORE;
+    PreparedState *self = (PreparedState *)callable;
+    outcome result = may_launch(self) ? launch_standing(self) : PYTHON;
+    if (LIKELY(result == DONE)) Py_RETURN_NONE;
+    return result == FAILED ? NULL : leave_call(callable, args, 0, NULL);
 }
 
 /* ---------------------------------------------------------------- making it */
@@ -359,7 +377,7 @@ static void drop_places(PreparedState *self)
 
 static int prepared_clear(PreparedState *self)
 {
-    self->is_standing = false;
+    self->call = prepared_call;
     drop_places(self);
     Py_CLEAR(self->gate);
     Py_CLEAR(self->kernel);
@@ -470,9 +488,9 @@ static PyObject *prepared_compile(PyObject *object, PyObject *arguments)
     self->gate = (Gate *)Py_NewRef(kernel->gate);
     self->lane = (LaneState *)Py_NewRef(lane);
     list_blocks(self);
-    self->is_standing = !self->slot_count && may_stand_still(self->gate, self->lane, plan, &e);
     static uint64_t latest_serial;
     self->serial = ++latest_serial;
+    if (!self->slot_count && may_stand_still(self->gate, self->lane, plan, &e)) self->call = standing_call;
     Py_RETURN_TRUE;
 failed:
     drop_places(self);
