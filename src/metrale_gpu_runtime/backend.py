@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 import threading
 import time
 import warnings
 import weakref
 from collections.abc import Callable
+from types import FrameType
 from typing import Self, cast
 
 from .calls.buffers import BufferCalls
@@ -24,6 +26,7 @@ from .memory.pointers import PointerValue
 from .memory.redzones import read_settings
 from .modules.registry import ModuleRegistry
 from .stream import Stream
+from .trace.site import is_inside
 
 __all__ = ["GpuBackend", "PointerValue"]
 
@@ -226,12 +229,45 @@ def _close_all() -> None:
             _close_quietly(gpu)
 
 
+def _is_amid_calls() -> bool:
+    """Whether another thread is in the midst of a call of this package. Its own ones are, only for others."""
+    names = {thread.ident: thread.name for thread in threading.enumerate()}
+    own = threading.get_ident()
+    for ident, innermost in sys._current_frames().items():
+        frame: FrameType | None = innermost
+        if ident == own or names.get(ident, "").startswith(OWN_THREADS):
+            continue
+        while frame is not None:
+            if is_inside(frame.f_code.co_filename):
+                return True
+            frame = frame.f_back
+    return False
+
+
+_was_amid_calls = False
+
+
+def _look_round() -> None:
+    """Before a fork: the child will have none of the other threads, and what they had begun stays half done there."""
+    global _was_amid_calls
+    _was_amid_calls = bool(_open_backends) and _is_amid_calls()
+
+
 def _leave_behind() -> None:
-    """In a child after fork: a driver that does not survive it belongs to the parent alone."""
+    """In a child after fork: what a driver, or other threads, do not let it use belongs to the parent alone."""
     for gpu in list(_open_backends):
+        name = gpu.capabilities.backend
         if not gpu.capabilities.usable_after_fork:
-            gpu._leave_to_parent()
+            gpu._leave_to_parent(
+                f"{name} cannot be used on both sides of a fork; open it after the fork, in processes that do not come "
+                f'from one with an open {name} backend (multiprocessing: the "spawn" start method)'
+            )
+        elif _was_amid_calls or gpu._is_held():
+            gpu._leave_to_parent(
+                "another thread was in the midst of a call just then, which nobody here can finish; open it anew in "
+                "this process, or fork while no other thread uses it"
+            )
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_leave_behind)
+    os.register_at_fork(before=_look_round, after_in_child=_leave_behind)

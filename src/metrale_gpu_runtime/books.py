@@ -257,7 +257,15 @@ class BackendBooks:
         self._set_gate()
         self._closer = 0
 
-    def _leave_to_parent(self) -> None:
+    def _is_held(self) -> bool:
+        """Whether another thread has a lock that calls take. In a child after fork it is not there to give it back."""
+        for lock in (self._lock, self._progress.lock, *(lane.lock for lane in self._lanes.values())):
+            if not lock.acquire(blocking=False):
+                return True
+            lock.release()
+        return False
+
+    def _leave_to_parent(self, reason: str) -> None:
         """In a child after fork: every call raises at once, and nothing is given back, for it is the parent's.
 
         Whatever other threads held a lock of is replaced: they are not here to let go of it.
@@ -268,11 +276,9 @@ class BackendBooks:
         for noted in (self._dropped_streams, self._dropped_events, self._dropped_graphs, self._retired_modules):
             noted.clear()
         self._is_closing = self._is_closed = True
-        name, device = self._capabilities.backend, self._capabilities.device
+        device = self._capabilities.device
         self._trouble = lambda: HandleClosed(
-            f"the backend on {device} was opened before this process was forked off, and {name} cannot be used on both "
-            "sides of a fork; open it after the fork, in processes that do not come from one with an open "
-            f'{name} backend (multiprocessing: the "spawn" start method)'
+            f"the backend on {device} was opened before this process was forked off, and {reason}"
         )
         self._set_gate()
 

@@ -376,6 +376,62 @@ def test_a_fork_in_the_middle_of_launches_leaves_parent_and_child_whole() -> Non
     assert native("fork_in_the_middle", 6) == [0] * 6
 
 
+def _child_of(forms: dict[str, Callable[[int], object]]) -> int:
+    """How a child forked off here fares with every form: 0 all work, 1 all are refused for the fork, 7 anything else."""
+    import metrale_gpu_runtime as mg
+
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    signal.alarm(30)  # one that waits for ever ends as well
+    fared = set()
+    for launch in forms.values():
+        try:
+            launch(1)
+            fared.add("works")
+        except mg.HandleClosed as error:
+            fared.add("refused" if "forked off" in str(error) else str(error))
+        except Exception as error:
+            fared.add(str(error))
+    os._exit({("works",): 0, ("refused",): 1}.get(tuple(fared), 7))
+
+
+def forks_of_a_backend_that_survives(kind: str, count: int) -> tuple[set[int], int]:
+    """How children fare that are forked off while other threads launch, and how one does when those are done."""
+    world = _world(kind)
+    forms, stop = _forms(world), threading.Event()
+    for launch in forms.values():
+        launch(0)
+
+    def work() -> None:
+        while not stop.is_set():
+            for launch in forms.values():
+                launch(1)
+            world.gpu.synchronize()
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for each in threads:
+        each.start()
+    fared = {_child_of(forms) for _ in range(count)}
+    stop.set()
+    for each in threads:
+        each.join()
+    at_rest = _child_of(forms)
+    for launch in forms.values():
+        launch(2)
+    world.close()
+    return fared, at_rest
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.parametrize("kind", ["mock", "cpu"])
+def test_a_backend_survives_a_fork_unless_another_thread_is_amid_a_call(kind: str) -> None:
+    """A child forked off amid other threads' calls is told so instead of waiting for them; one at rest goes on."""
+    fared, at_rest = native("forks_of_a_backend_that_survives", kind, 12)
+    assert fared <= {0, 1}
+    assert at_rest == 0
+
+
 KEPT: list[Any] = []
 
 

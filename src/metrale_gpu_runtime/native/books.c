@@ -65,6 +65,18 @@ static PyObject *lock_enter(PyObject *self, PyObject *ignored)
     Py_RETURN_TRUE;
 }
 
+/* `acquire(blocking=True)`: False where it would have to be waited for. */
+static PyObject *lock_acquire(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    IN_CORE;
+    static char *names[] = {"blocking", NULL};
+    int is_blocking = 1;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|p", names, &is_blocking)) return NULL;
+    if (!is_blocking && lock_is_anothers((Lock *)self)) Py_RETURN_FALSE;
+    if (!lock_take((Lock *)self, PyThreadState_Get())) return NULL;
+    Py_RETURN_TRUE;
+}
+
 static PyObject *lock_exit(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     IN_CORE;
@@ -82,7 +94,8 @@ static PyObject *lock_exit(PyObject *self, PyObject *const *args, Py_ssize_t cou
 static PyMethodDef lock_methods[] = {
     {"__enter__", lock_enter, METH_NOARGS, "Take it, once more where this thread has it."},
     {"__exit__", (PyCFunction)(void (*)(void))lock_exit, METH_FASTCALL, "Give it back."},
-    {"acquire", lock_enter, METH_NOARGS, "Take it, once more where this thread has it."},
+    {"acquire", (PyCFunction)(void (*)(void))lock_acquire, METH_VARARGS | METH_KEYWORDS,
+     "Take it, once more where this thread has it; without waiting where not `blocking`. Whether it was taken."},
     {"release", (PyCFunction)(void (*)(void))lock_exit, METH_FASTCALL, "Give it back."},
     {NULL, NULL, 0, NULL},
 };

@@ -13,7 +13,8 @@ _CALLERS = os.path.join(_PACKAGE, "cli") + os.sep
 know_package(_PACKAGE, _CALLERS)
 
 
-def _is_inside(filename: str) -> bool:
+def is_inside(filename: str) -> bool:
+    """Whether code of this file is the package's own, and no caller of it."""
     return filename.startswith(_PACKAGE) and not filename.startswith(_CALLERS)
 
 
@@ -23,7 +24,7 @@ def call_site(skip: int = 1) -> str:
     `skip` frames above the caller are not looked at.
     """
     frame = sys._getframe(skip)
-    while _is_inside(frame.f_code.co_filename):
+    while is_inside(frame.f_code.co_filename):
         parent = frame.f_back
         if parent is None:
             return "<unknown>"
