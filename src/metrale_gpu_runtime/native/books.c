@@ -523,6 +523,24 @@ INLINE void used_last(BlockState **blocks, uint32_t count, PyObject *operation)
     if (former) let_go_times(former, times);
 }
 
+/* Lets the dict in this place be nobody else's: a copy of what is there, where somebody else has that too. Making one may
+ * run the collector, and whatever that ends, or give others their turn: what they put there stays. */
+static int own_dict(PyObject **place)
+{
+    while (!*place || Py_REFCNT(*place) > 1) {
+        PyObject *former = Py_XNewRef(*place); /* held: nobody else takes it for his own */
+        PyObject *copy = former ? PyDict_Copy(former) : PyDict_New();
+        bool is_there = *place == former;
+        Py_XDECREF(former);
+        if (!copy) return -1;
+        if (is_there)
+            Py_XSETREF(*place, copy);
+        else
+            Py_DECREF(copy);
+    }
+    return 0;
+}
+
 static int uses_assign(PyObject *self, PyObject *key, PyObject *operation)
 {
     IN_CORE;

@@ -176,12 +176,7 @@ INLINE outcome launch_standing(PreparedState *self)
 static outcome remember(PreparedState *self, PyObject *const *values, PyObject *names, void *const *parameters)
 {
     Plan *plan = self->plan;
-    /* First: a new dict may run the collector, and with it calls of this launch. */
-    if (!self->remembered || Py_REFCNT(self->remembered) > 1) {
-        PyObject *copy = self->remembered ? PyDict_Copy(self->remembered) : PyDict_New();
-        if (!copy) return FAILED;
-        Py_XSETREF(self->remembered, copy);
-    }
+    if (own_dict(&self->remembered) < 0) return FAILED; /* first: others may call this launch meanwhile */
     if (self->image->users) {
         Image *image = image_new(plan, self->extra_count);
         if (!image) {
@@ -505,7 +500,7 @@ static PyObject *get_remembered(PreparedState *self, void *closure)
 {
     IN_CORE;
     (void)closure;
-    if (!self->remembered && !(self->remembered = PyDict_New())) return NULL;
+    if (!self->remembered && own_dict(&self->remembered) < 0) return NULL;
     return Py_NewRef(self->remembered);
 }
 

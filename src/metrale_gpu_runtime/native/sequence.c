@@ -323,19 +323,6 @@ static PyObject *write_variant(Run *run, Variant *variant, const SlotValue *valu
     return former;
 }
 
-/* Before slots are set: what is remembered, as a dict that nobody else has. */
-static int own_remembered(SequenceState *self)
-{
-    if (self->remembered && Py_REFCNT(self->remembered) == 1) return 0;
-    PyObject *copy = self->remembered ? PyDict_Copy(self->remembered) : PyDict_New();
-    if (!copy) return -1;
-    if (UNLIKELY(self->is_stale)) /* the collector ran, and somebody has set slots */
-        Py_DECREF(copy);
-    else
-        Py_XSETREF(self->remembered, copy);
-    return 0;
-}
-
 /* `former` is what was set before, for the caller to let go of: that may run anything. */
 static int remember_slot(SequenceState *self, PyObject *name, PyObject *value, PyObject **former)
 {
@@ -722,7 +709,7 @@ static outcome run_now(SequenceState *self, LaneState *lane, PyObject *const *va
     self->is_stale = false;
     result = FAILED;
     if (run->lane != lane && take_lane(run, lane) < 0) goto end;
-    if (name_count && own_remembered(self) < 0) goto end;
+    if (name_count && own_dict(&self->remembered) < 0) goto end;
     call = run_call_new(run);
     if (!call) goto end;
     result = PYTHON;
@@ -1166,7 +1153,7 @@ static PyObject *sequence_get_remembered(SequenceState *self, void *closure)
 {
     IN_CORE;
     (void)closure;
-    if (!self->remembered && !(self->remembered = PyDict_New())) return NULL;
+    if (!self->remembered && own_dict(&self->remembered) < 0) return NULL;
     return Py_NewRef(self->remembered);
 }
 
