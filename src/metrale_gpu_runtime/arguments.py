@@ -23,6 +23,7 @@ from .scalars import Scalar, ScalarType, scalar_of
 from .signature import ONE, ArgumentDescription, KernelSignature, Parameter
 from .slots import Slot
 from .structs import is_struct, struct_bytes
+from .whole_numbers import is_index
 
 if TYPE_CHECKING:
     from .backend import GpuBackend, PointerValue
@@ -284,7 +285,7 @@ def struct_argument(
 
 def local_argument(nbytes: int, *, kernel: str, index: int) -> Argument:
     """`nbytes` of local (threadgroup) memory at this position of the parameter list."""
-    if isinstance(nbytes, bool) or not hasattr(type(nbytes), "__index__") or nbytes.__index__() <= 0:
+    if not is_index(nbytes) or nbytes.__index__() <= 0:
         raise ArgumentSizeError(
             f"{kernel}: argument {index}: local memory of {nbytes!r} bytes; give a positive whole number",
             kernel=kernel,

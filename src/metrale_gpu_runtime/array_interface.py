@@ -9,6 +9,7 @@ from typing import Any
 
 from .errors import GpuError, ScalarKindError
 from .host_address import address_of
+from .whole_numbers import is_index
 
 ON_HOST, ON_CUDA = "__array_interface__", "__cuda_array_interface__"
 
@@ -173,7 +174,7 @@ def masked() -> ScalarKindError:
 
 
 def _is_whole(value: object) -> bool:
-    return not isinstance(value, bool) and hasattr(type(value), "__index__")
+    return is_index(value)
 
 
 def _shown(value: object) -> str:

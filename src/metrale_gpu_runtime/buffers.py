@@ -17,6 +17,7 @@ from .memory.ledger import Ledger
 from .memory.pointers import PointerValue, dead_pointer, foreign_memory
 from .native import BufferState, know_buffer
 from .scalars import ScalarType
+from .whole_numbers import is_index
 
 if TYPE_CHECKING:
     from .backend import GpuBackend
@@ -133,9 +134,9 @@ class DeviceBuffer(BufferState):
                     f"step {step}: a buffer's elements lie one behind the other; only a step of 1 is a view"
                 )
             return self._view(start * row, (max(stop - start, 0), *rest), self._element)
-        if isinstance(index, bool) or not hasattr(type(index), "__index__"):
+        if not is_index(index):
             raise TypeError(f"a buffer is indexed along its first axis by an integer or a slice, not by {index!r}")
-        at = operator.index(index)  # type: ignore[arg-type]
+        at = operator.index(index)
         if not -extent <= at < extent:
             raise IndexError(f"index {at} of an axis of {extent}")
         return self._view((at % extent) * row, rest, self._element)

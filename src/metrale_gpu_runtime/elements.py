@@ -12,6 +12,7 @@ from typing import Any, cast
 from .errors import NotSupported
 from .loaded_libraries import loaded_numpy
 from .scalars import ScalarType, bf16, element_type_of
+from .whole_numbers import is_bool
 
 _NUMPY_CODES = {"unsigned": "u", "signed": "i", "float": "f", "complex": "c", "bool": "b"}
 
@@ -96,12 +97,12 @@ def element_of(dtype: object) -> Element:
 
 def read_shape(shape: object) -> tuple[int, ...]:
     """An extent or several. Raises TypeError for what is no whole number, ValueError for a negative one."""
-    if isinstance(shape, (str, bytes, bool)):
+    if isinstance(shape, (str, bytes)) or is_bool(shape):
         raise TypeError(f"shape is {shape!r}; it is a whole number or several")
     extents: Sequence[Any] = tuple(shape) if isinstance(shape, Sequence) else (shape,)
     read = []
     for extent in extents:
-        if isinstance(extent, bool):
+        if is_bool(extent):
             raise TypeError(f"shape is {shape!r}; it is a whole number or several")
         try:
             read.append(operator.index(extent))

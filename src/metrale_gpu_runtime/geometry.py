@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import SupportsIndex, Union
 
 from .errors import GeometryError
+from .whole_numbers import is_bool, is_index
 
 Extent = Union[SupportsIndex, Sequence[SupportsIndex], "Dim3"]
 
@@ -17,7 +18,7 @@ _AXES = "xyz"
 
 
 def _whole(value: object, what: str, axis: str, kernel: str) -> int:
-    if isinstance(value, bool) or type(value).__name__ == "bool_":
+    if is_bool(value):
         raise GeometryError(f"{what}.{axis} is {value!r}; a bool is no count", kernel=kernel, axis=axis, asked=value)
     index = getattr(type(value), "__index__", None)
     if index is None:
@@ -151,7 +152,7 @@ class Geometry:
 def div_ceil(a: int, b: int) -> int:
     """`a / b` rounded up. Raises ValueError when b is not positive or a is negative, TypeError for non-integers."""
     for value in (a, b):
-        if isinstance(value, bool) or not hasattr(type(value), "__index__"):
+        if not is_index(value):
             raise TypeError(f"div_ceil takes integers, not {type(value).__name__}")
     a, b = a.__index__(), b.__index__()
     if b <= 0 or a < 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NewType, Protocol
 
 from .native import PointerState, know_pointer
+from .whole_numbers import is_index
 
 KernelHandle = NewType("KernelHandle", int)
 ModuleHandle = NewType("ModuleHandle", int)
@@ -40,7 +41,7 @@ class DevicePtr(PointerState):
     _allocation: AllocationLike | None
 
     def __init__(self, address: int, allocation: AllocationLike | None = None) -> None:
-        if isinstance(address, bool) or not hasattr(type(address), "__index__"):
+        if not is_index(address):
             raise TypeError(f"a device address is an integer, not {type(address).__name__}")
         address = address.__index__()
         if not 0 <= address < 1 << 64:
@@ -64,14 +65,14 @@ class DevicePtr(PointerState):
         return self._address == 0
 
     def __add__(self, nbytes: int) -> DevicePtr:
-        if isinstance(nbytes, bool) or not hasattr(type(nbytes), "__index__"):
+        if not is_index(nbytes):
             return NotImplemented
         return DevicePtr(self._address + nbytes.__index__(), self._allocation)
 
     __radd__ = __add__
 
     def __sub__(self, other: int) -> DevicePtr:
-        if isinstance(other, bool) or not hasattr(type(other), "__index__"):
+        if not is_index(other):
             return NotImplemented
         return DevicePtr(self._address - other.__index__(), self._allocation)
 

@@ -195,3 +195,44 @@ def test_an_argument_more_is_few_calls_more(gpu: MockGpuBackend) -> None:
         return calls_of(lambda: checked_launch(kernel, *values).bind())
 
     assert work_of(8) - work_of(2) <= 12 * 9
+
+
+class bool_:  # noqa: N801
+    """A truth value as NumPy 2.0 to 2.2 have it: it passes for an index."""
+
+    def __init__(self, value: bool) -> None:
+        self.value = value
+
+    def __index__(self) -> int:
+        return int(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return self.value == other
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def test_a_truth_value_of_numpy_is_no_number_anywhere(gpu: mg.GpuBackend, kernel: mg.Kernel) -> None:
+    """Whatever takes a count, an address or a size refuses NumPy's bool as it does Python's, in every version of NumPy."""
+    x = gpu.empty(8, mg.f32)
+    for true in (bool_(True), np.True_, True):
+        for take in (
+            lambda true=true: kernel[true, 32],
+            lambda true=true: kernel[1, 32, true],
+            lambda true=true: kernel.over(true),
+            lambda true=true: gpu.buffer(true),
+            lambda true=true: gpu.empty(true, mg.f32),
+            lambda true=true: gpu.empty((2, true), mg.f32),
+            lambda true=true: gpu.memset(x, true, 8),
+            lambda true=true: gpu.memset(x, 1, true),
+            lambda true=true: gpu.memset(x, 1, 8, width=true),
+            lambda true=true: gpu.memset_async(x, 1, 8, stream=true),
+            lambda true=true: x[true],
+            lambda true=true: mg.DevicePtr(true),
+            lambda true=true: x.ptr + true,
+            lambda true=true: mg.threads(100, true),
+            lambda true=true: mg.div_ceil(true, 2),
+            lambda true=true: mg.open_backend("mock", redzone=true),
+        ):
+            with pytest.raises((TypeError, ValueError, mg.GpuError)):
+                take()

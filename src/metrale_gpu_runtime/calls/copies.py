@@ -10,6 +10,7 @@ from ..exchange import ForeignArray, host_view, read_foreign
 from ..handles import StreamHandle
 from ..lane import Lane
 from ..memory.pointers import PointerValue, check_extent
+from ..whole_numbers import is_bool, is_index
 from .memory import read_nbytes
 from .queueing import QueueingCalls
 
@@ -256,9 +257,9 @@ class CopyCalls(QueueingCalls):
     ) -> None:
         if waits:
             self._refuse_while_recording(call, lane)
-        if isinstance(width, bool) or width not in (1, 2, 4):
+        if is_bool(width) or width not in (1, 2, 4):
             raise ValueError(f"{call}: width is {width!r}; elements have 1, 2 or 4 bytes")
-        if isinstance(value, bool) or not hasattr(type(value), "__index__"):
+        if not is_index(value):
             raise TypeError(f"{call}: value is {value!r}; it is an unsigned integer of {width} bytes")
         value = value.__index__()
         if not 0 <= value < 1 << (8 * width):

@@ -12,6 +12,7 @@ from ..errors import Finding, GpuResourceWarning
 from ..memory.ledger import report
 from ..memory.redzones import DEFAULT_FILL, RedzoneDamage, bands, compare
 from ..trace import regions
+from ..whole_numbers import is_bool
 
 if TYPE_CHECKING:
     from ..trace.recording import Trace
@@ -102,7 +103,7 @@ class DebugCalls(BackendBooks):
         Later scans compare with what was written here.
         """
         self._check_usable()
-        if isinstance(fill, bool) or not 0 <= fill <= 255:
+        if is_bool(fill) or not 0 <= fill <= 255:
             raise ValueError(f"poison_redzones: fill is {fill!r}; it is a byte, 0 to 255")
         count = 0
         for block in self._ledger.blocks():

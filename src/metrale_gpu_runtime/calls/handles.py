@@ -11,6 +11,7 @@ from ..errors import ForeignHandle, NotSupported
 from ..handles import StreamHandle
 from ..lane import Lane
 from ..stream import Stream
+from ..whole_numbers import is_bool, is_index
 
 if TYPE_CHECKING:
     from ..backend import GpuBackend
@@ -47,7 +48,7 @@ class HandleCalls(BackendBooks):
                 )
             stream._check_open()
             return stream
-        if isinstance(stream, bool):
+        if is_bool(stream):
             raise TypeError(f"stream is {stream!r}; give a Stream, or None for the default stream")
         protocol = getattr(stream, "__cuda_stream__", None)
         if protocol is not None:
@@ -166,7 +167,7 @@ def _protocol_handle(stream: object, protocol: object) -> int:
         raise TypeError(f"{name} gives {shown!r}; it should be a tuple (version, handle)")
     version, handle = shown
     for role, number in (("version", version), ("handle", handle)):
-        if isinstance(number, bool) or not hasattr(type(number), "__index__"):
+        if not is_index(number):
             raise TypeError(f"{name} gives {shown!r}, whose {role} is {number!r}; it should be a whole number")
     if version != 0:
         raise NotSupported(f"{name} has version {version}; 0 is understood", feature="__cuda_stream__")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from ..whole_numbers import is_index
 from .allocation import Block
 
 DEFAULT_FILL = 0xEE
@@ -64,7 +65,7 @@ def read_settings(nbytes: int | None) -> RedzoneSize:
     """
     if nbytes is None:
         nbytes = _number("METRALE_REDZONE", 0, None)
-    elif isinstance(nbytes, bool) or not hasattr(type(nbytes), "__index__") or nbytes < 0:
+    elif not is_index(nbytes) or nbytes.__index__() < 0:
         raise ValueError(f"redzone={nbytes!r}; it is a number of bytes, 0 for none")
     return RedzoneSize(int(nbytes), _number("METRALE_REDZONE_FILL", DEFAULT_FILL, 255))
 
