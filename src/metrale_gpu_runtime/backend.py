@@ -258,15 +258,20 @@ def _leave_behind() -> None:
     for gpu in list(_open_backends):
         name = gpu.capabilities.backend
         if not gpu.capabilities.usable_after_fork:
-            gpu._leave_to_parent(
+            reason = (
                 f"{name} cannot be used on both sides of a fork; open it after the fork, in processes that do not come "
                 f'from one with an open {name} backend (multiprocessing: the "spawn" start method)'
             )
         elif _was_amid_calls or gpu._is_held():
-            gpu._leave_to_parent(
+            reason = (
                 "another thread was in the midst of a call just then, which nobody here can finish; open it anew in "
                 "this process, or fork while no other thread uses it"
             )
+        else:
+            gpu._waiter = None  # its thread is the parent's, with what it was asked to call
+            continue
+        gpu._leave_to_parent(reason)
+        _open_backends.discard(gpu)  # its driver is asked nothing any more, at exit either
 
 
 if hasattr(os, "register_at_fork"):

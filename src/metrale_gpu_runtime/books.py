@@ -258,7 +258,7 @@ class BackendBooks:
         self._closer = 0
 
     def _is_held(self) -> bool:
-        """Whether another thread has a lock that calls take. In a child after fork it is not there to give it back."""
+        """Whether another thread has a lock that calls take, or waits for it: after a fork it never goes on."""
         for lock in (self._lock, self._progress.lock, *(lane.lock for lane in self._lanes.values())):
             if not lock.acquire(blocking=False):
                 return True

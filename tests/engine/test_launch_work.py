@@ -197,7 +197,7 @@ def test_an_argument_more_is_few_calls_more(gpu: MockGpuBackend) -> None:
     assert work_of(8) - work_of(2) <= 12 * 9
 
 
-class bool_:  # noqa: N801
+class bool_:
     """A truth value as NumPy 2.0 to 2.2 have it: it passes for an index."""
 
     def __init__(self, value: bool) -> None:

@@ -65,15 +65,17 @@ static PyObject *lock_enter(PyObject *self, PyObject *ignored)
     Py_RETURN_TRUE;
 }
 
-/* `acquire(blocking=True)`: False where it would have to be waited for. */
+/* `acquire(blocking=True)`: False where another thread has it or waits for it. */
 static PyObject *lock_acquire(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     IN_CORE;
     static char *names[] = {"blocking", NULL};
     int is_blocking = 1;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|p", names, &is_blocking)) return NULL;
-    if (!is_blocking && lock_is_anothers((Lock *)self)) Py_RETURN_FALSE;
-    if (!lock_take((Lock *)self, PyThreadState_Get())) return NULL;
+    Lock *lock = (Lock *)self;
+    PyThreadState *me = PyThreadState_Get();
+    if (!is_blocking && lock->owner != me && (lock->owner || lock->waiting)) Py_RETURN_FALSE;
+    if (!lock_take(lock, me)) return NULL;
     Py_RETURN_TRUE;
 }
 
