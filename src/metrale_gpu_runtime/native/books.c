@@ -478,17 +478,19 @@ static inline void let_go_times(PyObject *object, uint32_t times)
  * frees it marks it first, and then looks for uses. PYTHON, with some of them noted, where one is gone. */
 INLINE outcome use_blocks(BlockState **blocks, uint32_t count, int64_t stream, PyObject *operation)
 {
+    if (UNLIKELY(!count)) return DONE;
     /* In a loop it is one for nearly all of them. Borrowed until some of its references are taken from blocks. */
-    PyObject *former = count ? ((Uses *)blocks[0]->uses)->inlined[0].operation : NULL;
-    uint32_t times = 0, at = 0;
+    PyObject *former = ((Uses *)blocks[0]->uses)->inlined[0].operation;
+    BlockState **end = blocks + count;
+    uint32_t times = 0;
     outcome result = DONE;
     hold_times(operation, count);
-    while (at < count && LIKELY(result == DONE)) {
-        BlockState *block = blocks[at++];
-        Uses *uses = (Uses *)block->uses;
-        if (LIKELY(uses->inlined[0].stream == stream)) {
-            PyObject *one = uses->inlined[0].operation;
-            uses->inlined[0].operation = operation;
+    do {
+        BlockState *block = *blocks++;
+        Use *use = ((Uses *)block->uses)->inlined;
+        if (LIKELY(use->stream == stream)) {
+            PyObject *one = use->operation;
+            use->operation = operation;
             if (UNLIKELY(one != former)) {
                 let_go_times(former, times);
                 former = one;
@@ -498,31 +500,38 @@ INLINE outcome use_blocks(BlockState **blocks, uint32_t count, int64_t stream, P
         } else {
             result = use_block(block, stream, operation);
             Py_DECREF(operation); /* that takes its own */
+            if (UNLIKELY(result == FAILED)) break;
         }
-        if (UNLIKELY(!block->is_plain) && result == DONE && !is_alive(block)) result = PYTHON;
-    }
-    let_go_times(former, times);
-    let_go_times(operation, count - at);
+        if (UNLIKELY(!block->is_plain) && !is_alive(block)) {
+            result = PYTHON;
+            break;
+        }
+    } while (UNLIKELY(blocks != end));
+    if (LIKELY(times)) let_go_times(former, times);
+    if (UNLIKELY(blocks != end)) let_go_times(operation, (uint32_t)(end - blocks));
     return result;
 }
 
 /* Only of an operation that is queued: another must not hide who used the memory last, should that one have failed. */
 INLINE void used_last(BlockState **blocks, uint32_t count, PyObject *operation)
 {
-    PyObject *former = count ? blocks[0]->last_use : NULL;
+    if (UNLIKELY(!count)) return;
+    PyObject *former = blocks[0]->last_use;
+    BlockState **end = blocks + count;
     uint32_t times = 0;
     hold_times(operation, count);
-    for (uint32_t at = 0; at < count; at++) {
-        PyObject *last = blocks[at]->last_use;
-        blocks[at]->last_use = operation;
+    do {
+        BlockState *block = *blocks++;
+        PyObject *last = block->last_use;
+        block->last_use = operation;
         if (UNLIKELY(last != former)) {
             if (former) let_go_times(former, times);
             former = last;
             times = 0;
         }
         times++;
-    }
-    if (former) let_go_times(former, times);
+    } while (UNLIKELY(blocks != end));
+    if (LIKELY(former)) let_go_times(former, times);
 }
 
 /* Lets the dict in this place be nobody else's: a copy of what is there, where somebody else has that too. Making one may

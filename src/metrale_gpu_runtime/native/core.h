@@ -338,7 +338,7 @@ static inline bool gate_is_open(Gate *gate)
 {
     if (UNLIKELY(gate->closed)) return false; /* nothing may be watched yet, or any more */
     if (UNLIKELY(Py_SIZE(gate->dropped) | Py_SIZE(gate->deferred) | PyDict_GET_SIZE(gate->links))) return false;
-    return !PyDict_GET_SIZE(gate->waiting) || gate->progress->seen == gate->progress->count;
+    return LIKELY(!PyDict_GET_SIZE(gate->waiting)) || gate->progress->seen == gate->progress->count;
 }
 
 /* ---------------------------------------------------------------- launches (launch.c) */

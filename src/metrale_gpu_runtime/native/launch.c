@@ -206,7 +206,7 @@ INLINE outcome launch_here(Gate *gate, LaneState *lane, Plan *plan, const Extent
     /* Asked with the lock: another thread may have had its turn while it was waited for. */
     if (UNLIKELY(!gate_is_open(gate))) goto end;
     if (UNLIKELY(!lane->is_plain)) goto end;
-    for (uint32_t at = 0; at < block_count; at++)
+    for (uint32_t at = 0; LIKELY(at < block_count); at++)
         if (UNLIKELY(!is_usable(blocks[at], lane))) goto end;
     uint64_t current = 0;
     if (LIKELY(is_called) && UNLIKELY(gate->query(&current))) goto end;
@@ -219,8 +219,8 @@ INLINE outcome launch_here(Gate *gate, LaneState *lane, Plan *plan, const Extent
     Record *record = is_standing || nbytes <= sizeof record->small ? ring_oldest(ring) : NULL;
     if (LIKELY(record != NULL)) {
         /* In a loop the launch that is forgotten is often of the same kernel and from the same function. */
-        is_again = is_standing && record->origin == origin;
-        is_pushed = (is_again || record->facts == plan->facts) && is_caller_again(record, thread);
+        is_again = is_standing && LIKELY(record->origin == origin);
+        is_pushed = LIKELY(is_again || record->facts == plan->facts) && LIKELY(is_caller_again(record, thread));
         if (LIKELY(is_pushed)) {
             ring_turn(ring);
             Py_INCREF(record);
