@@ -31,14 +31,14 @@ class ArrayInterface:
     def version(self) -> int:
         """Which version of the protocol it follows. Of a newer one nobody here knows what its fields mean."""
         version = self._wanted("version", f"a whole number up to {NEWEST}")
-        if not _is_whole(version) or not 0 <= int(version) <= NEWEST:
+        if not is_index(version) or not 0 <= int(version) <= NEWEST:
             raise self._wrong("version", version, f"a whole number up to {NEWEST}")
         return int(version)
 
     def shape(self) -> tuple[int, ...]:
         """The extents of its axes."""
         shape = self._wanted("shape", "a tuple of whole numbers")
-        if not isinstance(shape, (tuple, list)) or not all(_is_whole(extent) and int(extent) >= 0 for extent in shape):
+        if not isinstance(shape, (tuple, list)) or not all(is_index(extent) and int(extent) >= 0 for extent in shape):
             raise self._wrong("shape", shape, "a tuple of whole numbers, none of them negative")
         return tuple(int(extent) for extent in shape)
 
@@ -48,7 +48,7 @@ class ArrayInterface:
         if strides is None:
             return None
         wanted = f"None or a tuple of whole numbers, one for each of the {axes} axes"
-        if not isinstance(strides, (tuple, list)) or not all(map(_is_whole, strides)) or len(strides) != axes:
+        if not isinstance(strides, (tuple, list)) or not all(map(is_index, strides)) or len(strides) != axes:
             raise self._wrong("strides", strides, wanted)
         return tuple(int(stride) for stride in strides)
 
@@ -82,7 +82,7 @@ class ArrayInterface:
         if not isinstance(data, tuple) or len(data) != 2:
             raise self._wrong("data", data, wanted)
         address, is_read_only = data
-        if address is not None and not (_is_whole(address) and 0 <= int(address) < _ADDRESS_LIMIT):
+        if address is not None and not (is_index(address) and 0 <= int(address) < _ADDRESS_LIMIT):
             raise self._wrong("data", data, f"{wanted}; an address has 64 bits and is not negative")
         return int(address or 0), bool(is_read_only)
 
@@ -94,7 +94,7 @@ class ArrayInterface:
         stream = self.fields.get("stream")
         if stream is None:
             return None
-        if not _is_whole(stream) or not 0 <= int(stream) < _ADDRESS_LIMIT:
+        if not is_index(stream) or not 0 <= int(stream) < _ADDRESS_LIMIT:
             raise self._wrong("stream", stream, "None or a stream's handle, of 64 bits and not negative")
         if int(stream) == 0:
             raise ScalarKindError(
@@ -111,7 +111,7 @@ class ArrayInterface:
 
     def _offset(self) -> int:
         offset = self.fields.get("offset", 0)
-        if not _is_whole(offset) or int(offset) < 0:
+        if not is_index(offset) or int(offset) < 0:
             raise self._wrong("offset", offset, "a whole number of bytes, not negative")
         return int(offset)
 
@@ -171,10 +171,6 @@ def masked() -> ScalarKindError:
         "it is a masked array, and a kernel would use the masked elements too; give a.filled(value), or a.data to use "
         "them as they are"
     )
-
-
-def _is_whole(value: object) -> bool:
-    return is_index(value)
 
 
 def _shown(value: object) -> str:
